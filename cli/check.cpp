@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `vranks check`: the same reductions by us and by a real library, element by element.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options/value_semantic.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/check_report.hpp"
+#include "cli/command.hpp"
+#include "cli/job.hpp"
+#include "cli/options.hpp"
+#include "cli/peer_check.hpp"
+#include "collectives/peers/mpi.hpp"
+#include "ranks/names.hpp"
+
+namespace vranks::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+struct Peer {
+  std::string_view name;
+  std::string_view aliases;
+};
+constexpr Peer peers[] = {{"mpi", ""}};
+
+struct DataInfo {
+  std::string_view name;
+  std::string_view aliases;
+  Data data;
+};
+// What can be made; a file is asked for by --input.
+constexpr DataInfo made_data[] = {{"whole", "whole_numbers", Data::whole},
+                                  {"random", "", Data::random}};
+
+// Random 8- and 16-bit integers overflow in a sum, where Open MPI's vector code saturates.
+bool is_saturating(DType dtype, ReduceOp op, Data data) {
+  return data == Data::random && op == ReduceOp::sum && !is_floating(dtype) &&
+         size_bytes(dtype) < 4;
+}
+
+class Check : public Command {
+ public:
+  std::string_view name() const override { return "check"; }
+  std::string_view summary() const override {
+    return "compare a reduction with a real library's, bit by bit or within a bound (mpirun)";
+  }
+  bool setup(const std::vector<std::string>& arguments) override;
+  int run(Job& job) override;
+
+ private:
+  std::vector<Comparison> compare(const Job& job);
+
+  ProblemOptions options_;
+  Format format_ = Format::table;
+  std::vector<Data> data_ = {Data::whole, Data::random};
+  Shape shape_;
+};
+
+bool Check::setup(const std::vector<std::string>& arguments) {
+  std::string peer, data;
+  auto options = problem_options(options_);
+  OptionsDescription check("What to compare with", 100);
+  check.add_options()  //
+      ("against", po::value(&peer)->value_name("LIBRARY")->default_value("mpi"),
+       vranks::names(std::span<const Peer>(peers)).c_str())  //
+      ("data", po::value(&data)->value_name("KIND"),
+       "data to make: whole (numbers, on which any order is exact) or random; both unless said");
+  options.add(check).add(report_options(format_));
+  if (!read_arguments({name(), "",
+                       "The same reduction here and by a real library, over the processes that "
+                       "mpirun started:\n\n"
+                       "  mpirun -np 4 vranks check --against mpi\n\n"
+                       "compares every op on every dtype; --op, --dtype, --data, --shape and "
+                       "--input narrow it\ndown. The shape is (2 P + 1, 1000) for P processes "
+                       "unless said. Exit code 1 if something differs."},
+                      options, arguments))
+    return false;
+  find_by_name(std::span<const Peer>(peers), peer, "library to check against");
+  if (!data.empty())
+    data_ = {find_by_name(std::span<const DataInfo>(made_data), data, "kind of data").data};
+  if (options_.input.empty()) return true;
+  if (!data.empty() || options_.shape)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("--input reads data and {} makes some; give one of them",
+                            data.empty() ? "--shape" : "--data"));
+  data_ = {Data::file};
+  return true;
+}
+
+int Check::run(Job& job) {
+  job.need_mpi();
+  const std::vector<Comparison> all = compare(job);
+  if (job.is_first())
+    print_check({.library = mpi_library(),
+                 .processes = job.processes(),
+                 .shape = shape_,
+                 .seed = options_.seed,
+                 .input = options_.input},
+                all, format_);
+  const bool is_agreement =
+      std::ranges::all_of(all, [](const Comparison& each) { return each.found.is_agreement; });
+  return is_agreement ? exit_ok : exit_check_failed;
+}
+
+std::vector<Comparison> Check::compare(const Job& job) {
+  Device device;  // only process 0 needs one
+  job.together([&] {
+    mpi_library();  // says what is missing before anything is made
+    if (job.is_first()) device = usable_device(options_.device);
+  });
+
+  PeerData data;
+  if (!options_.input.empty()) data = load_data(job, options_.input, options_.dtype);
+  // A number of ranks that only one process divides shows what blocks of different lengths do.
+  shape_ = options_.shape.value_or(Shape{2 * job.processes() + 1, 1000});
+  if (!options_.input.empty()) shape_ = data.shape;
+
+  std::vector<DType> dtypes;
+  for (const DTypeInfo& each : vranks::dtypes())
+    if (each.dtype ==
+        (options_.input.empty() ? options_.dtype.value_or(each.dtype) : data.block.dtype()))
+      dtypes.push_back(each.dtype);
+  std::vector<ReduceOp> ops;
+  for (const ReduceOpInfo& each : reduce_ops())
+    if (each.op == options_.op.value_or(each.op)) ops.push_back(each.op);
+
+  std::vector<Comparison> all;
+  for (const DType dtype : dtypes)
+    for (const ReduceOp op : ops)
+      for (const Data kind : data_) {
+        if (data_.size() > 1 && is_saturating(dtype, op, kind)) continue;
+        if (kind == Data::whole) data = whole_number_data(job, dtype, shape_, options_.seed, op);
+        if (kind == Data::random) data = random_data(job, dtype, shape_, options_.seed);
+        const Problem problem{.collective = options_.collective,
+                              .ranks = shape_[0],
+                              .elements = element_count(Shape(shape_.begin() + 1, shape_.end())),
+                              .dtype = dtype,
+                              .op = op,
+                              .nan = options_.nan};
+        const PeerCase what{problem, options_.algorithm, device};
+        all.push_back({what, kind, compare_with_mpi(job, what, data)});
+      }
+  return all;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_check() { return std::make_unique<Check>(); }
+
+}  // namespace vranks::cli

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.hpp"
+
+namespace vranks::cli {
+
+// Each is defined in the file of its command.
+std::unique_ptr<Command> make_run();
+std::unique_ptr<Command> make_check();
+std::unique_ptr<Command> make_list();
+std::unique_ptr<Command> make_info();
+
+std::vector<std::unique_ptr<Command>> commands() {
+  std::vector<std::unique_ptr<Command>> all;
+  all.push_back(make_run());
+  all.push_back(make_check());
+  all.push_back(make_list());
+  all.push_back(make_info());
+  return all;
+}
+
+}  // namespace vranks::cli

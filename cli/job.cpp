@@ -1,0 +1,304 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/job.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <map>
+#include <new>
+
+#include "collectives/peers/mpi_call.hpp"
+
+namespace vranks::cli {
+
+namespace {
+
+// What launchers set in the environment of the processes they start, and where the number of
+// processes stands (Slurm's PMIx plugin sets no PMIX_SIZE).
+struct Launcher {
+  const char* mark;
+  const char* size;
+};
+constexpr Launcher launchers[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"},  // Open MPI's mpirun
+    {"PMI_RANK", "PMI_SIZE"},                          // MPICH, Intel MPI, srun --mpi=pmi2
+    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},    // MVAPICH2
+    {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"},             // srun --mpi=pmix
+};
+
+const Launcher* launcher() {
+  for (const Launcher& each : launchers)
+    if (std::getenv(each.mark)) return &each;
+  return nullptr;
+}
+
+#if VRANKS_HAVE_MPI
+// Processes that mpirun didn't bind to cores of their own each see all cores of the machine. With
+// that many threads each they would wait for each other: 15 s instead of 1 s for a check by 4
+// processes on 2 cores.
+void share_cores() {
+  MPI_Comm here = MPI_COMM_NULL;
+  VR_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here));
+  int processes_here = 1;
+  VR_MPI(MPI_Comm_size(here, &processes_here));
+  VR_MPI(MPI_Comm_free(&here));
+  const bool is_bound = omp_get_num_procs() < sysconf(_SC_NPROCESSORS_ONLN);
+  if (is_bound || std::getenv("OMP_NUM_THREADS")) return;
+  omp_set_num_threads(std::max(1, omp_get_num_procs() / processes_here));
+}
+#endif
+
+// "process 3", "processes 0, 2-4 and 7".
+std::string process_list(const std::vector<int>& processes) {
+  std::vector<std::string> runs;
+  for (std::size_t i = 0; i < processes.size();) {
+    std::size_t last = i;
+    while (last + 1 < processes.size() && processes[last + 1] == processes[last] + 1) ++last;
+    if (last < i + 2) last = i;  // two neighbours read better as "2, 3"
+    runs.push_back(last == i ? fmt::format("{}", processes[i])
+                             : fmt::format("{}-{}", processes[i], processes[last]));
+    i = last + 1;
+  }
+  std::string list = runs[0];
+  for (std::size_t i = 1; i < runs.size(); ++i)
+    list += (i + 1 == runs.size() ? " and " : ", ") + runs[i];
+  return (processes.size() == 1 ? "process " : "processes ") + list;
+}
+
+// The processes that said the same thing, in the order of the first process of each.
+struct Group {
+  std::string text;
+  std::vector<int> processes;
+};
+std::vector<Group> groups_of(const std::vector<std::string>& texts) {
+  std::vector<Group> groups;
+  std::map<std::string_view, std::size_t> index;
+  for (std::size_t p = 0; p < texts.size(); ++p) {
+    const auto [at, is_new] = index.try_emplace(texts[p], groups.size());
+    if (is_new) groups.push_back({texts[p], {}});
+    groups[at->second].processes.push_back(static_cast<int>(p));
+  }
+  return groups;
+}
+
+// Words travel as one text, each behind its length and a colon, so that they may hold anything.
+std::string pack(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text += fmt::format("{}:{}", word.size(), word);
+  return text;
+}
+std::vector<std::string> unpack(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    std::size_t length = 0;
+    const char* const colon = std::from_chars(text.data(), text.data() + text.size(), length).ptr;
+    text.remove_prefix(static_cast<std::size_t>(colon + 1 - text.data()));
+    words.emplace_back(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  return words;
+}
+
+// "'--op sum'": words first to last, as a user would type them.
+std::string quoted(const std::vector<std::string>& words, std::size_t first, std::size_t last) {
+  if (first >= last) return "nothing";
+  std::string text;
+  for (std::size_t i = first; i < last; ++i) (text += i == first ? "'" : " ") += words[i];
+  return text + "'";
+}
+
+// "process 3 has '--op sum' where process 0 has '--op mean'": what both share in front and behind
+// is left out, but for the option whose value differs.
+std::string difference(const Group& other, const std::vector<std::string>& first) {
+  const std::vector<std::string> words = unpack(other.text);
+  const std::size_t shorter = std::min(words.size(), first.size());
+  std::size_t front = 0;
+  while (front < shorter && words[front] == first[front]) ++front;
+  std::size_t back = 0;
+  while (back < shorter - front && words[words.size() - 1 - back] == first[first.size() - 1 - back])
+    ++back;
+  if (front > 0 && words[front - 1].starts_with("-")) --front;
+  return fmt::format("{} {} {} where process 0 has {}", process_list(other.processes),
+                     other.processes.size() == 1 ? "has" : "have",
+                     quoted(words, front, words.size() - back),
+                     quoted(first, front, first.size() - back));
+}
+
+// The error for `problems`, one a process, each behind the digit of its kind; empty where there is
+// none.
+JobError error_of(const std::vector<std::string>& problems) {
+  char kind = '0';
+  std::string message;
+  for (const Group& group : groups_of(problems)) {
+    if (group.text.empty()) continue;
+    if (message.empty()) kind = group.text[0];
+    message += fmt::format("{}{}: {}", message.empty() ? "" : "; ", process_list(group.processes),
+                           group.text.substr(1));
+  }
+  return {static_cast<ErrorKind>(kind - '0'), message};
+}
+
+}  // namespace
+
+Job::Job() {
+  const Launcher* const started_by = launcher();
+  if (!started_by) return;
+#if VRANKS_HAVE_MPI
+  need_mpi();
+#else
+  const char* const size = std::getenv(started_by->size);
+  if (size && std::atoi(size) > 1)
+    throw Error(ErrorKind::not_available,
+                fmt::format("mpirun started {} processes, but this build has no MPI, so that each "
+                            "would do all the work; apt install libopenmpi-dev openmpi-bin, then "
+                            "configure and build again, or start without mpirun",
+                            size));
+#endif
+}
+
+void Job::need_mpi() {
+#if VRANKS_HAVE_MPI
+  if (joined_) return;
+  int provided = 0;
+  // Only the main thread calls MPI; the kernels' threads don't.
+  VR_MPI(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
+  joined_ = true;
+  return_mpi_errors();
+  VR_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &process_));
+  VR_MPI(MPI_Comm_size(MPI_COMM_WORLD, &processes_));
+  share_cores();
+#endif
+}
+
+Job::~Job() {
+#if VRANKS_HAVE_MPI
+  if (!joined_) return;
+  std::fflush(nullptr);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+#endif
+}
+
+std::string Job::label() const {
+  return processes_ == 1 ? std::string() : fmt::format("process {} of {}: ", process_, processes_);
+}
+
+void Job::together(const std::function<void()>& work) const {
+#if VRANKS_HAVE_MPI
+  try {
+    share_failure(work);
+  } catch (const MpiError& error) {
+    // The others may be waiting in the call that failed here, where no meeting can reach them.
+    fmt::print(stderr, "vranks: {}{}\n", label(), error.what());
+    std::fflush(nullptr);
+    MPI_Abort(MPI_COMM_WORLD, 2);
+    std::_Exit(2);
+  }
+#else
+  share_failure(work);
+#endif
+}
+
+void Job::share_failure(const std::function<void()>& work) const {
+  std::exception_ptr thrown;
+  std::string problem;
+  const auto note = [&](ErrorKind kind, const char* what) {
+    thrown = std::current_exception();
+    problem = static_cast<char>('0' + static_cast<int>(kind)) + std::string(what);
+  };
+  try {
+    work();
+  } catch (const JobError&) {
+    throw;  // all processes have it already
+#if VRANKS_HAVE_MPI
+  } catch (const MpiError&) {
+    throw;
+#endif
+  } catch (const Error& error) {
+    note(error.kind(), error.what());
+  } catch (const std::bad_alloc&) {
+    note(ErrorKind::not_available, "there is not enough memory");
+  } catch (const std::exception& error) {
+    note(ErrorKind::bad_argument, error.what());
+  }
+
+  const std::vector<std::string> problems = meet(thrown ? Act::failed : Act::done, problem);
+  if (!thrown) return;
+  if (groups_of(problems).size() > 1) throw error_of(problems);
+  std::rethrow_exception(thrown);
+}
+
+void Job::agree(std::string_view what, std::span<const std::string> words) const {
+  const std::vector<Group> groups = groups_of(meet(Act::agree, pack(words)));
+  if (groups.size() == 1) return;
+  const std::vector<std::string> first = unpack(groups[0].text);
+  std::string message = fmt::format("the processes have different {}: ", what);
+  for (std::size_t i = 1; i < groups.size(); ++i)
+    message += (i == 1 ? "" : "; ") + difference(groups[i], first);
+  throw JobError(ErrorKind::bad_argument, message + "; start all of them with the same");
+}
+
+void Job::broadcast([[maybe_unused]] void* data, [[maybe_unused]] std::int64_t bytes) const {
+#if VRANKS_HAVE_MPI
+  if (!joined_) return;
+  constexpr std::int64_t most = std::int64_t{1} << 30;  // MPI counts are ints
+  for (std::int64_t first = 0; first < bytes; first += most)
+    VR_MPI(MPI_Bcast(static_cast<std::byte*>(data) + first,
+                     static_cast<int>(std::min(most, bytes - first)), MPI_BYTE, 0, MPI_COMM_WORLD));
+#endif
+}
+
+// A process that failed meets the others wherever they are next: all of them learn why.
+std::vector<std::string> Job::meet(Act act, const std::string& text) const {
+  std::vector<std::string> texts = all_texts(static_cast<char>(act) + text);
+  const auto failed_here = [](const std::string& each) {
+    return each[0] == static_cast<char>(Act::failed);
+  };
+  const bool is_same_act =
+      std::ranges::all_of(texts, [&](const std::string& each) { return each[0] == texts[0][0]; });
+  if (!is_same_act && std::ranges::none_of(texts, failed_here))
+    throw JobError(ErrorKind::bad_argument,
+                   "the processes came to different points of the program (this is a bug)");
+  for (std::string& each : texts) each.erase(0, is_same_act || failed_here(each) ? 1 : each.size());
+  if (!is_same_act) throw error_of(texts);
+  return texts;
+}
+
+std::vector<std::string> Job::all_texts(const std::string& text) const {
+  if (processes_ == 1) return {text};
+  std::vector<std::string> texts(static_cast<std::size_t>(processes_));
+#if VRANKS_HAVE_MPI
+  const auto length = static_cast<std::int64_t>(text.size());
+  std::vector<std::int64_t> lengths(texts.size());
+  VR_MPI(MPI_Allgather(&length, 1, MPI_INT64_T, lengths.data(), 1, MPI_INT64_T, MPI_COMM_WORLD));
+  std::vector<int> counts, offsets;
+  std::int64_t total = 0;
+  for (const std::int64_t each : lengths) {
+    counts.push_back(static_cast<int>(each));
+    offsets.push_back(static_cast<int>(total));
+    total += each;
+  }
+  if (total > std::numeric_limits<int>::max())
+    throw JobError(ErrorKind::not_supported,
+                   fmt::format("what the {} processes have to tell each other is {} bytes long, "
+                               "more than MPI carries at once",
+                               processes_, total));
+  std::string all(static_cast<std::size_t>(total), '\0');
+  VR_MPI(MPI_Allgatherv(text.data(), static_cast<int>(length), MPI_CHAR, all.data(), counts.data(),
+                        offsets.data(), MPI_CHAR, MPI_COMM_WORLD));
+  for (std::size_t p = 0; p < texts.size(); ++p)
+    texts[p] =
+        all.substr(static_cast<std::size_t>(offsets[p]), static_cast<std::size_t>(lengths[p]));
+#endif
+  return texts;
+}
+
+}  // namespace vranks::cli

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `vranks list`: everything that users can name, straight from the registries.
+#include <algorithm>
+#include <boost/program_options/value_semantic.hpp>
+
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "cli/report.hpp"
+#include "collectives/algorithm.hpp"
+#include "collectives/problem.hpp"
+#include "kernels/backend.hpp"
+#include "ranks/dtype.hpp"
+#include "ranks/error.hpp"
+#include "ranks/names.hpp"
+#include "ranks/reduce_op.hpp"
+
+namespace vranks::cli {
+
+namespace {
+
+Table collective_table() {
+  Table table{"collectives", {"name", "aliases", "meaning"}, {}};
+  for (const CollectiveInfo& row : collectives())
+    table.rows.push_back({row.name, words_of(row.aliases), row.meaning});
+  return table;
+}
+
+Table op_table() {
+  Table table{"ops", {"name", "aliases", "meaning"}, {}};
+  for (const ReduceOpInfo& row : reduce_ops())
+    table.rows.push_back({row.name, words_of(row.aliases), row.meaning});
+  return table;
+}
+
+std::string_view kind_name(DTypeKind kind) {
+  switch (kind) {
+    case DTypeKind::floating:
+      return "floating";
+    case DTypeKind::signed_integer:
+      return "signed integer";
+    case DTypeKind::unsigned_integer:
+      return "unsigned integer";
+  }
+  __builtin_unreachable();
+}
+
+Table dtype_table() {
+  Table table{"dtypes", {"name", "bytes", "kind", "npy", "aliases"}, {}};
+  for (const DTypeInfo& row : dtypes())
+    table.rows.push_back({row.name, static_cast<std::int64_t>(row.bytes), kind_name(row.kind),
+                          row.npy, words_of(row.aliases)});
+  return table;
+}
+
+Table algorithm_table() {
+  Table table{"algorithms", {"name", "collectives", "order", "source"}, {}};
+  for (const Algorithm& row : algorithms())
+    table.rows.push_back({row.name, words_of(row.collectives), row.order, row.source});
+  return table;
+}
+
+Table backend_table() {
+  Table table{"backends", {"name", "device", "description"}, {}};
+  for (const Backend* backend : backends()) {
+    const auto devices = backend->devices();
+    for (int i = 0; i < static_cast<int>(devices.size()); ++i)
+      table.rows.push_back({backend->name(), to_string(Device{backend->kind(), i}),
+                            devices[static_cast<std::size_t>(i)]});
+    if (devices.empty()) table.rows.push_back({backend->name(), Value(), backend->missing()});
+  }
+  return table;
+}
+
+struct Topic {
+  std::string_view name;
+  std::string_view aliases;
+  Table (*table)();
+};
+constexpr Topic topic_table[] = {
+    {"collectives", "collective", collective_table},
+    {"ops", "op", op_table},
+    {"dtypes", "dtype", dtype_table},
+    {"algorithms", "algorithm", algorithm_table},
+    {"backends", "backend device devices", backend_table},
+};
+constexpr std::span<const Topic> topics = topic_table;
+
+class ListCommand : public Command {
+ public:
+  std::string_view name() const override { return "list"; }
+  std::string_view summary() const override {
+    return "collectives, ops, dtypes, algorithms and backends that there are";
+  }
+
+  bool setup(const std::vector<std::string>& arguments) override {
+    OptionsDescription options = report_options(format_);
+    options.add_options()("markdown", boost::program_options::bool_switch(&markdown_),
+                          "tables as in README.md, instead of --format");
+    std::vector<std::string> operands;
+    const std::string description =
+        "Lists what can be named in other commands. TOPIC is one of: " + names(topics) +
+        ".\nAll of them unless said.";
+    if (!read_arguments({name(), "[TOPIC]...", description}, options, arguments, &operands))
+      return false;
+    if (markdown_ && format_ != Format::table)
+      throw Error(ErrorKind::bad_argument, "--markdown and --format ask for two forms; give one");
+    for (const std::string& operand : operands)
+      chosen_.push_back(&find_by_name(topics, operand, "topic"));
+    if (chosen_.empty())
+      for (const Topic& topic : topics) chosen_.push_back(&topic);
+    return true;
+  }
+
+  int run(Job&) override {
+    std::vector<Table> tables;
+    for (const Topic* topic : chosen_) tables.push_back(topic->table());
+    markdown_ ? print_markdown(tables) : print_tables(tables, format_);
+    return exit_ok;
+  }
+
+ private:
+  Format format_ = Format::table;
+  bool markdown_ = false;
+  std::vector<const Topic*> chosen_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_list() { return std::make_unique<ListCommand>(); }
+
+}  // namespace vranks::cli

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <cstdio>
+#include <sstream>
+
+#include "collectives/algorithm.hpp"
+#include "kernels/backend.hpp"
+#include "ranks/error.hpp"
+#include "ranks/names.hpp"
+
+namespace vranks::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr unsigned columns = 100;
+
+// An option whose text `parse` turns into `target`. What is wrong with it is said by `parse`.
+template <class Target, class Parse>
+po::typed_value<std::string>* parsed(Target& target, Parse parse, const char* value_name) {
+  return po::value<std::string>()
+      ->value_name(value_name)
+      ->notifier([&target, parse](const std::string& text) { target = parse(text); });
+}
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, seed);
+  if (parsed.ec != std::errc{} || parsed.ptr != end)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("seed '{}' is not a whole number from 0 to 2^64 - 1", text));
+  return seed;
+}
+
+struct FormatInfo {
+  Format format;
+  std::string_view name;
+  std::string_view aliases;
+};
+constexpr FormatInfo formats[] = {
+    {Format::table, "table", ""}, {Format::json, "json", ""}, {Format::csv, "csv", ""}};
+
+Format parse_format(const std::string& text) {
+  return find_by_name(std::span<const FormatInfo>(formats), text, "format").format;
+}
+
+std::string parse_path(const std::string& text) {
+  if (text.empty()) throw Error(ErrorKind::bad_argument, "a file's name can't be empty");
+  return text;
+}
+
+// A file brings its own shape and values.
+void refuse_with_input(const po::variables_map& values) {
+  const auto is_given = [&](const char* name) {
+    return values.count(name) != 0 && !values[name].defaulted();
+  };
+  for (const char* other : {"shape", "seed"})
+    if (is_given("input") && is_given(other))
+      throw Error(
+          ErrorKind::bad_argument,
+          fmt::format("--{} is about random data, but --input brings data; give one of them",
+                      other));
+}
+
+void print_help(const CommandText& text, const po::options_description& options) {
+  fmt::print("Usage: vranks {}{}{} [options]\n\n{}\n", text.name, text.operands.empty() ? "" : " ",
+             text.operands, text.description);
+  std::stringstream all;
+  all << options;
+  for (std::string line; std::getline(all, line);)  // Boost leaves spaces where it breaks lines
+    fmt::print("{}\n", line.erase(line.find_last_not_of(' ') + 1));
+}
+
+}  // namespace
+
+OptionsDescription problem_options(ProblemOptions& problem) {
+  OptionsDescription options("What to run", columns);
+  options.add_options()  //
+      ("collective",
+       parsed(problem.collective, parse_collective, "NAME")->default_value("all_reduce"),
+       names(collectives()).c_str())  //
+      ("op", parsed(problem.op, parse_reduce_op, "NAME"),
+       (names(reduce_ops()) + "; mean unless said").c_str())  //
+      ("algorithm",
+       parsed(
+           problem.algorithm, [](const std::string& text) { return text; }, "NAME")
+           ->default_value(problem.algorithm),
+       names(algorithms()).c_str())  //
+      ("nan", parsed(problem.nan, parse_nan_policy, "POLICY")->default_value("propagate"),
+       (names(nan_policies()) + ": what min and max make of a NaN").c_str())  //
+      ("shape", parsed(problem.shape, parse_shape, "R,..."),
+       "shape of random data; dimension 0 counts the ranks")  //
+      ("input", parsed(problem.input, parse_path, "X.npy"),
+       "data; dimension 0 of the array counts the ranks")  //
+      ("dtype", parsed(problem.dtype, parse_dtype, "NAME"),
+       (names(dtypes()) + "; random data is f32 unless said; a file says what it holds, but "
+                          "for bf16, whose bits a file holds as uint16")
+           .c_str())  //
+      ("seed", parsed(problem.seed, parse_seed, "NUMBER")->default_value("0"),
+       "of random data")  //
+      ("device", parsed(problem.device, parse_device, "NAME"),
+       "cpu, cuda or cuda:N; unless said, cuda where there is one");
+  return options;
+}
+
+OptionsDescription report_options(Format& format, std::string* output) {
+  OptionsDescription options("Report", columns);
+  options.add_options()  //
+      ("format", parsed(format, parse_format, "NAME")->default_value("table"),
+       names(std::span<const FormatInfo>(formats)).c_str());
+  if (output)
+    options.add_options()("output", parsed(*output, parse_path, "Y.npy"),
+                          "saves the result: of all ranks for all_reduce, once for reduce");
+  return options;
+}
+
+Device usable_device(const std::optional<Device>& wanted) {
+  if (wanted) {
+    backend_for(*wanted);
+    return *wanted;
+  }
+  for (const Backend* backend : backends())
+    if (backend->kind() == DeviceKind::cuda && !backend->devices().empty())
+      return {DeviceKind::cuda, 0};
+  return {};
+}
+
+bool read_arguments(const CommandText& text, const OptionsDescription& options,
+                    const std::vector<std::string>& arguments, std::vector<std::string>* operands) {
+  OptionsDescription help("Help", columns);
+  help.add_options()("help,h", "print this and exit");
+  OptionsDescription all(columns);
+  all.add(options).add(help);
+  namespace style = po::command_line_style;
+  po::variables_map values;
+  try {
+    const po::parsed_options parsed = po::command_line_parser(arguments)
+                                          .options(all)
+                                          .style(style::unix_style & ~style::allow_guessing)
+                                          .run();
+    for (const po::option& option : parsed.options) {
+      if (option.position_key < 0) continue;
+      if (!operands)
+        throw Error(ErrorKind::bad_argument,
+                    fmt::format("'{}' belongs to no option", option.value.front()));
+      operands->push_back(option.value.front());
+    }
+    po::store(parsed, values);
+    if (values.count("help") != 0) {
+      print_help(text, all);
+      return false;
+    }
+    refuse_with_input(values);
+    po::notify(values);
+  } catch (const po::error& error) {
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("{}; see vranks {} --help", error.what(), text.name));
+  }
+  return true;
+}
+
+}  // namespace vranks::cli

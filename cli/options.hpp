@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options that commands share, and how every command reads its arguments. Help texts list
+// names from the registries, so that they can't go stale.
+//
+//   auto options = problem_options(problem_);
+//   options.add(report_options(format_));
+//   return read_arguments({"run", "", "One collective on real data."}, options, arguments);
+#pragma once
+
+#include <boost/program_options/options_description.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/problem.hpp"
+#include "ranks/device.hpp"
+#include "ranks/shape.hpp"
+
+namespace vranks::cli {
+
+// What to run, on which data, where.
+struct ProblemOptions {
+  Collective collective = Collective::all_reduce;
+  std::optional<ReduceOp> op;  // none: mean, or all of them where a command compares
+  NanPolicy nan = NanPolicy::propagate;
+  std::string algorithm = "direct";
+  std::optional<DType> dtype;    // none: what the input file holds; random data is f32
+  std::optional<Shape> shape;    // none: what the input file holds; random data is (4, 16, 48)
+  std::string input;             // a .npy file; empty: random data
+  std::uint64_t seed = 0;        // of random data
+  std::optional<Device> device;  // none: cuda if it can be used, else cpu
+};
+
+// The device that was asked for, or the best one there is. Throws not_available if it can't be
+// used.
+Device usable_device(const std::optional<Device>& wanted);
+
+enum class Format : std::uint8_t { table, json, csv };
+
+using OptionsDescription = boost::program_options::options_description;
+
+// Options whose values land in the arguments when read_arguments() returns. `output`, if there is
+// one, becomes the file to save the result to.
+OptionsDescription problem_options(ProblemOptions& problem);
+OptionsDescription report_options(Format& format, std::string* output = nullptr);
+
+// What a command's help says above its options.
+struct CommandText {
+  std::string_view name;
+  std::string_view operands;     // as the synopsis shows them: "[WHAT]"; empty: none are taken
+  std::string_view description;  // full sentences, lines of at most 100 columns
+};
+
+// Reads `arguments` into what `options` points to. Names of options can't be abbreviated: a script
+// that says --dev would change its meaning when another option comes. Returns false if --help was
+// asked for, which has then been printed. Arguments that belong to no option land in `operands`;
+// they are refused where it is null. Throws Error.
+bool read_arguments(const CommandText& text, const OptionsDescription& options,
+                    const std::vector<std::string>& arguments,
+                    std::vector<std::string>* operands = nullptr);
+
+}  // namespace vranks::cli

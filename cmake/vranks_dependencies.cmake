@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: 2026 The vranks authors
+# SPDX-License-Identifier: Apache-2.0
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(fmt REQUIRED)
+find_package(hwy REQUIRED)
+
+# --- MPI ---
+set(VRANKS_HAVE_MPI OFF)
+if(NOT VRANKS_MPI STREQUAL OFF)
+  set(MPI_CXX_SKIP_MPICXX ON)
+  find_package(MPI COMPONENTS CXX)
+  set(VRANKS_HAVE_MPI ${MPI_CXX_FOUND})
+  if(VRANKS_MPI STREQUAL ON AND NOT VRANKS_HAVE_MPI)
+    message(FATAL_ERROR "VRANKS_MPI is ON but no MPI was found (apt-get install libopenmpi-dev)")
+  endif()
+endif()
+
+# --- CUDA: nvcc 12 or newer; older ones (Debian 12 packages 11.8) can't compile this C++20 ---
+set(VRANKS_HAVE_CUDA OFF)
+set(VRANKS_CUDA_VERSION "")
+if(NOT VRANKS_CUDA STREQUAL OFF)
+  find_program(VRANKS_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  if(VRANKS_NVCC)
+    execute_process(COMMAND ${VRANKS_NVCC} --version OUTPUT_VARIABLE nvcc_text ERROR_QUIET)
+    string(REGEX MATCH "release ([0-9]+\\.[0-9]+)" _ "${nvcc_text}")
+    set(VRANKS_CUDA_VERSION "${CMAKE_MATCH_1}")
+  endif()
+  if(VRANKS_CUDA_VERSION VERSION_GREATER_EQUAL 12)
+    set(VRANKS_HAVE_CUDA ON)
+    set(CMAKE_CUDA_COMPILER ${VRANKS_NVCC})
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      # The GPU of this machine if there is one, else everything that nvcc supports.
+      execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET RESULT_VARIABLE no_gpu)
+      if(no_gpu EQUAL 0 AND gpus MATCHES "GPU 0")
+        set(CMAKE_CUDA_ARCHITECTURES native)
+      else()
+        set(CMAKE_CUDA_ARCHITECTURES all-major)
+      endif()
+    endif()
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+  elseif(VRANKS_CUDA STREQUAL ON)
+    message(FATAL_ERROR "VRANKS_CUDA is ON but no nvcc 12 or newer was found ('${VRANKS_NVCC}' is "
+                        "'${VRANKS_CUDA_VERSION}')")
+  endif()
+endif()
+
+# --- the program and the tests ---
+if(VRANKS_BUILD_CLI)
+  find_package(Boost REQUIRED COMPONENTS program_options)
+  find_package(nlohmann_json REQUIRED)
+endif()
+if(VRANKS_BUILD_TESTS)
+  find_package(Boost REQUIRED)
+  find_package(GTest REQUIRED)
+  find_package(rapidcheck REQUIRED)
+  find_package(benchmark REQUIRED)
+  # The first python3 that has numpy: a virtual environment may come before the system's.
+  foreach(candidate python3 /usr/bin/python3)
+    execute_process(COMMAND ${candidate} -c "import numpy" RESULT_VARIABLE failed ERROR_QUIET)
+    if(failed EQUAL 0 AND NOT DEFINED Python3_EXECUTABLE)
+      find_program(Python3_EXECUTABLE ${candidate})
+    endif()
+  endforeach()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+endif()
+
+message(STATUS "vranks: CUDA ${VRANKS_HAVE_CUDA} ${VRANKS_CUDA_VERSION}, MPI ${VRANKS_HAVE_MPI}")

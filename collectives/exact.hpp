@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How far a result is from the exact one, and how far it may be.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "collectives/problem.hpp"
+#include "ranks/tensor_view.hpp"
+
+namespace vranks {
+
+// y is an element of the result; exact is the same without any rounding; reference is exact
+// rounded once to y's dtype.
+struct Deviation {
+  std::int64_t compared = 0;    // elements
+  std::int64_t different = 0;   // y is not the reference, be it in the sign of a zero
+  std::int64_t over_bound = 0;  // outside the bound; must be 0
+  double max_abs = 0;           // max |y - exact|
+  double max_ulp = 0;           // the same in units in the last place of y's dtype at exact
+  double max_bound_used = 0;    // max |y - exact| / bound
+  std::int64_t worst = -1;      // element that uses most of its bound; -1 if all are exact
+  double worst_y = 0;           // there: what came out,
+  double worst_exact = 0;       // what is right,
+  double worst_bound = 0;       // and how far they may be apart
+};
+
+// Rounding steps an order may take on the way to one element, and the type it rounds to. With u
+// half a unit in the last place of 1 in that type, an element of a floating dtype may be off by
+//   sum    steps * u * sum|x|                [Jeannerod and Rump, SIAM J. Matrix Anal. Appl. 34,
+//   2013] mean   steps * u * mean|x|               + half the spacing of that type's subnormals
+//   prod   ((1 + u)^steps - 1) * |prod|      + what partial products that underflow lose
+// plus half a unit in the last place of y where y's dtype is narrower. Integers, min and max must
+// be exact. A NaN or an infinity must come where the exact result is one, and nowhere else, but
+// where a partial sum or product can leave that type (a mean never may).
+struct ErrorBound {
+  std::int64_t steps = 0;
+  DType rounded_in = DType::f32;
+};
+
+// What the `direct` order promises for that problem.
+ErrorBound direct_bound(const Problem& problem);
+
+// Compares `result` (problem.elements of the problem's dtype, CPU memory) with the exact reduction
+// of `in` (CPU memory): integers, min and max exactly; floats in double-double arithmetic, whose
+// own error is below R * 2^-104 of sum|x| (sum, mean) or of |prod|. Gives the same on any number of
+// threads.
+Deviation deviation_from_exact(const Problem& problem, const Rows& in, const std::byte* result,
+                               ErrorBound bound);
+
+// The distance between |a| and the next larger number of a floating dtype; behind the largest one
+// it stays the same. 1 for integer dtypes. Precondition: `a` is not NaN.
+double ulp_at(double a, DType dtype);
+
+// Element i of `data` as a double (64-bit integers are rounded).
+double element_as_double(const std::byte* data, std::int64_t i, DType dtype);
+
+}  // namespace vranks

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same reductions by the real MPI library: the yardstick of `vranks check --against mpi`.
+// Nothing here uses our kernels.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "collectives/problem.hpp"
+#include "ranks/tensor.hpp"
+
+namespace vranks {
+
+// "Open MPI 4.1.4, MPI 3.1". Throws not_available if this build has no MPI.
+std::string mpi_library();
+
+// The reduction in two halves: what one process can do, and fail at, alone; and what all do
+// together. Every combine is done by an MPI operator, also inside a process.
+//   f16, bf16      have no MPI type: they travel as uint16 with an operator of our own, which
+//                  combines in f32 and rounds to the dtype every time
+//   integer mean   is summed in i64 or u64, and divided truncating toward zero
+//   other mean     is MPI_SUM and one division by problem.ranks: in the dtype; for f16 and bf16 in
+//                  f32, rounded to the dtype
+// Both throw not_available without MPI, and MpiError if MPI, which must be initialised, fails.
+
+// The rows of this process (CPU memory, at least one), in their order, by MPI_Reduce_local. Of the
+// dtype that is summed in, shape (n).
+Tensor mpi_reduce_rows(const Problem& problem, const Rows& rows);
+
+// The `partial` results of all processes of MPI_COMM_WORLD by MPI_Allreduce, or by MPI_Reduce to
+// process 0 if the collective is `reduce`; every process calls it. `partial` is used up.
+//   result   n elements of problem.dtype; written on process 0, and by all_reduce on all
+void mpi_reduce_processes(const Problem& problem, Tensor& partial, std::byte* result);
+
+}  // namespace vranks

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/cpu_backend.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "kernels/arithmetic.hpp"
+#include "kernels/cpu/targets.hpp"
+#include "ranks/error.hpp"
+
+namespace vranks {
+
+namespace cpu {
+
+std::int64_t carried_bytes(const TreeFold& fold) {
+  return visit(fold.dtype, [&]<class T>() -> std::int64_t {
+    using namespace arithmetic;
+    if constexpr (is_float<T>)
+      return fold.op == ReduceOp::min || fold.op == ReduceOp::max ? sizeof(T) : sizeof(Wide<T>);
+    else
+      return fold.op == ReduceOp::mean ? sizeof(typename IntegerMean<T>::Carried) : sizeof(T);
+  });
+}
+
+void run(const TileTask& task) {
+  is_floating(task.fold.dtype) ? run_float_task(task) : run_integer_task(task);
+}
+
+namespace {
+
+// Below this many bytes, starting threads costs more than they gain.
+constexpr std::int64_t parallel_bytes = 1 << 17;
+// Above this many bytes of output, stores go around the cache: the last levels of common
+// processors hold a few MiB a core, and the lines would be read before they are overwritten.
+constexpr std::int64_t stream_bytes = 4 << 20;
+
+// The cut of a fold into tasks: column tiles x subtrees of ranks.
+struct Cut {
+  std::int64_t tile_columns;
+  std::int64_t tiles;
+  std::int64_t subtree_ranks;  // a power of two, unless there is one subtree
+  std::int64_t subtrees;
+  int threads;
+
+  explicit Cut(const TreeFold& fold) {
+    tile_columns = std::min(fold.elements, tile_bytes / carried_bytes(fold));
+    tiles = (fold.elements + tile_columns - 1) / tile_columns;
+    subtree_ranks = fold.ranks;
+    subtrees = 1;
+    const std::int64_t in_bytes =
+        fold.ranks * fold.elements * static_cast<std::int64_t>(size_bytes(fold.dtype));
+    threads = in_bytes < parallel_bytes ? 1 : omp_get_max_threads();
+    // Few columns and many ranks: cut the ranks until every thread has some four tasks.
+    const std::int64_t wanted = threads == 1 ? 1 : 4 * threads;
+    while (tiles * subtrees < wanted && subtree_ranks > 64) {
+      subtree_ranks = std::int64_t{1} << (tree_levels(subtree_ranks) - 1);
+      subtrees = (fold.ranks + subtree_ranks - 1) / subtree_ranks;
+    }
+  }
+
+  std::int64_t scratch_bytes() const { return scratch_tiles(subtree_ranks) * tile_bytes; }
+  std::int64_t part_bytes() const { return subtrees == 1 ? 0 : tiles * subtrees * tile_bytes; }
+  std::int64_t workspace_bytes() const { return threads * scratch_bytes() + part_bytes(); }
+};
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(": ") + 2);
+  return "CPU";
+}
+
+}  // namespace
+}  // namespace cpu
+
+namespace {
+
+class CpuBackend final : public Backend {
+ public:
+  DeviceKind kind() const override { return DeviceKind::cpu; }
+  std::string_view name() const override { return "cpu"; }
+  int device_count() const override { return 1; }
+  std::vector<std::string> devices() const override {
+    return {cpu::processor_name() + ", " + std::to_string(omp_get_max_threads()) + " threads, " +
+            cpu::instruction_set()};
+  }
+  std::string missing() const override { return {}; }
+
+  std::size_t workspace_bytes(const TreeFold& fold, int) const override {
+    return static_cast<std::size_t>(cpu::Cut(fold).workspace_bytes());
+  }
+
+  void fold(const TreeFold& fold, int, Workspace workspace, Stream) const override {
+    if (fold.ranks == 1) {  // keeps bits
+      if (fold.in != fold.out)
+        std::memcpy(fold.out, fold.in, static_cast<std::size_t>(fold.elements) * size_bytes(fold.dtype));
+      return;
+    }
+    const cpu::Cut cut(fold);
+    std::byte* const scratch = static_cast<std::byte*>(workspace.data);
+    std::byte* const parts = scratch + cut.threads * cut.scratch_bytes();
+    const std::int64_t out_bytes =
+        fold.out_rows * fold.elements * static_cast<std::int64_t>(size_bytes(fold.dtype));
+    cpu::TileTask task;
+    task.fold = fold;
+    task.kind = cut.subtrees == 1 ? cpu::TileTask::whole : cpu::TileTask::part;
+    task.stream_stores = out_bytes >= cpu::stream_bytes;
+
+    // Columns vary slowest, so that a thread's neighbouring tasks read neighbouring memory.
+#pragma omp parallel for schedule(static) firstprivate(task) num_threads(cut.threads) \
+    if (cut.threads > 1)
+    for (std::int64_t k = 0; k < cut.tiles * cut.subtrees; ++k) {
+      const std::int64_t subtree = k % cut.subtrees;
+      task.first_column = k / cut.subtrees * cut.tile_columns;
+      task.columns = std::min(cut.tile_columns, fold.elements - task.first_column);
+      task.first_rank = subtree * cut.subtree_ranks;
+      task.ranks = std::min(cut.subtree_ranks, fold.ranks - task.first_rank);
+      task.scratch = scratch + omp_get_thread_num() * cut.scratch_bytes();
+      task.parts = parts + k * cpu::tile_bytes;
+      cpu::run(task);
+    }
+    if (cut.subtrees == 1) return;
+    task.kind = cpu::TileTask::join;
+    task.ranks = cut.subtrees;
+#pragma omp parallel for schedule(static) firstprivate(task) num_threads(cut.threads)
+    for (std::int64_t tile = 0; tile < cut.tiles; ++tile) {
+      task.first_column = tile * cut.tile_columns;
+      task.columns = std::min(cut.tile_columns, fold.elements - task.first_column);
+      task.parts = parts + tile * cut.subtrees * cpu::tile_bytes;
+      cpu::run(task);
+    }
+  }
+
+  Workspace kept_workspace(std::size_t bytes, int, Stream) const override {
+    thread_local std::unique_ptr<void, decltype(&std::free)> kept(nullptr, &std::free);
+    thread_local std::size_t kept_bytes = 0;
+    if (kept_bytes < bytes) {
+      kept.reset(allocate(bytes, 0));
+      kept_bytes = bytes;
+    }
+    return {kept.get(), kept_bytes};
+  }
+
+  void* allocate(std::size_t bytes, int) const override {
+    void* memory = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
+    if (memory == nullptr)
+      throw Error(ErrorKind::not_available,
+                  "no memory for " + std::to_string(bytes) + " bytes on the CPU");
+    return memory;
+  }
+  void release(void* memory, int) const override { std::free(memory); }
+  void copy_from_host(void* to, const void* from, std::size_t bytes, int) const override {
+    std::memcpy(to, from, bytes);
+  }
+  void copy_to_host(void* to, const void* from, std::size_t bytes, int) const override {
+    std::memcpy(to, from, bytes);
+  }
+
+  std::vector<double> time(int repeats, int, const std::function<void()>& call) const override {
+    using Clock = std::chrono::steady_clock;
+    call();
+    std::vector<double> seconds;
+    for (int i = 0; i < repeats; ++i) {
+      const auto start = Clock::now();
+      call();
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    return seconds;
+  }
+};
+
+}  // namespace
+
+const Backend& cpu_backend() {
+  static const CpuBackend backend;
+  return backend;
+}
+
+}  // namespace vranks

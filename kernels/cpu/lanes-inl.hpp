@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The vector form of the ops in kernels/arithmetic.hpp: the same steps, on as many lanes as the
+// instruction set has. Ops without a form here run the scalar code, which the compiler vectorises.
+
+// clang-format off
+#if defined(VRANKS_LANES_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef VRANKS_LANES_INL
+#undef VRANKS_LANES_INL
+#else
+#define VRANKS_LANES_INL
+#endif
+// clang-format on
+
+#include <hwy/highway.h>
+
+#include <limits>
+
+#include "kernels/arithmetic.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace vranks::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+namespace ar = vranks::arithmetic;
+
+// Highway's f16 conversions are exact and round to nearest even where the processor has them.
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+inline constexpr bool has_f16 = true;
+#else
+inline constexpr bool has_f16 = false;
+#endif
+
+template <class Op>
+struct Lanes {
+  static constexpr bool available = false;
+  static constexpr bool lowers = false;
+};
+
+// What all vector forms share: carried values C in full vectors.
+template <class C>
+struct CarriedLanes {
+  using D = hn::ScalableTag<C>;
+  using V = hn::Vec<D>;
+  static constexpr D d{};
+  static constexpr bool available = true;
+  static constexpr bool lowers = true;
+
+  static std::int64_t count() { return static_cast<std::int64_t>(hn::Lanes(d)); }
+  HWY_INLINE V load_carried(const C* from) const { return hn::LoadU(d, from); }
+  HWY_INLINE void store(V v, C* to) const { hn::StoreU(v, d, to); }
+  bool can_lower() const { return true; }
+};
+
+// Writes lowered elements, around the cache if `stream`; then `to` must be aligned to the vector.
+template <bool stream, class OutD, class T>
+HWY_INLINE void write(OutD d, hn::Vec<OutD> v, T* to) {
+  auto* const at = reinterpret_cast<hn::TFromD<OutD>*>(to);
+  if constexpr (stream)
+    hn::Stream(v, d, at);
+  else
+    hn::StoreU(v, d, at);
+}
+
+// Elements of a float type <-> vectors of f32 or f64.
+template <class T>
+struct FloatLanes : CarriedLanes<ar::Wide<T>> {
+  using Base = CarriedLanes<ar::Wide<T>>;
+  using typename Base::V;
+  using Base::d;
+  static constexpr bool available = !std::is_same_v<T, Half> || has_f16;
+  static constexpr bool lowers = available;
+
+  HWY_INLINE V load(const T* from) const {
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      const hn::Rebind<std::uint16_t, decltype(d)> d16;
+      const hn::Rebind<std::uint32_t, decltype(d)> d32;
+      const auto bits = hn::LoadU(d16, reinterpret_cast<const std::uint16_t*>(from));
+      return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, bits)));
+    } else if constexpr (std::is_same_v<T, Half>) {
+      const hn::Rebind<hwy::float16_t, decltype(d)> d16;
+      return hn::PromoteTo(d, hn::LoadU(d16, reinterpret_cast<const hwy::float16_t*>(from)));
+    } else {
+      return hn::LoadU(d, from);
+    }
+  }
+
+  // Vectors of T as Highway knows them: bf16 is bits to it.
+  using Out = std::conditional_t<
+      std::is_same_v<T, BFloat16>, std::uint16_t,
+      std::conditional_t<std::is_same_v<T, Half>, hwy::float16_t, ar::Wide<T>>>;
+  static constexpr hn::Rebind<Out, decltype(d)> out_d{};
+
+  // As ar::narrow.
+  HWY_INLINE hn::Vec<hn::Rebind<Out, decltype(d)>> narrow(V v) const {
+    using C = ar::Wide<T>;
+    const C nan = ar::narrow<C>(std::numeric_limits<C>::quiet_NaN());
+    const hn::RebindToUnsigned<decltype(d)> d_bits;
+    v = hn::IfThenElse(hn::IsNaN(v), hn::BitCast(d, hn::Set(d_bits, ar::bits_as<ar::Bits<C>>(nan))),
+                       v);
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      // Round to nearest even on the bits; Highway's own conversion truncates in version 1.0.
+      const auto bits = hn::BitCast(d_bits, v);
+      const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d_bits, 1u));
+      const auto rounded = hn::ShiftRight<16>(bits + hn::Set(d_bits, 0x7fffu) + odd);
+      const auto result = hn::IfThenElse(hn::RebindMask(d_bits, hn::IsNaN(v)),
+                                         hn::Set(d_bits, 0x7fffu), rounded);
+      return hn::TruncateTo(out_d, result);
+    } else if constexpr (std::is_same_v<T, Half>) {
+      return hn::DemoteTo(out_d, v);
+    } else {
+      return v;
+    }
+  }
+};
+
+template <class T>
+struct Lanes<ar::FloatSum<T>> : FloatLanes<T> {
+  using typename FloatLanes<T>::V;
+  const ar::FloatSum<T> op;
+  explicit Lanes(const ar::FloatSum<T>& sum) : op(sum) {}
+
+  HWY_INLINE V combine(V a, V b) const { return hn::Add(a, b); }
+  // The rare divisor that f32 can't hold is left to the scalar code.
+  bool can_lower() const { return !op.mean || op.by_ranks.is_exact; }
+  HWY_INLINE auto lower(V v) const {
+    if (op.mean)
+      v = op.by_ranks.inverse != 0 ? hn::Mul(v, hn::Set(this->d, op.by_ranks.inverse))
+                                   : hn::Div(v, hn::Set(this->d, op.by_ranks.value));
+    return this->narrow(v);
+  }
+  // x - x is 0 for finite x and NaN for all others.
+  HWY_INLINE bool must_recompute(V v) const {
+    return op.mean && !hn::AllFalse(this->d, hn::IsNaN(hn::Sub(v, v)));
+  }
+};
+
+template <class T>
+struct Lanes<ar::FloatProduct<T>> : FloatLanes<T> {
+  using typename FloatLanes<T>::V;
+  explicit Lanes(const ar::FloatProduct<T>&) {}
+
+  HWY_INLINE V combine(V a, V b) const { return hn::Mul(a, b); }
+  HWY_INLINE auto lower(V v) const { return this->narrow(v); }
+};
+
+template <class T>
+struct Lanes<ar::IntegerSum<T>> : CarriedLanes<std::make_unsigned_t<T>> {
+  using C = std::make_unsigned_t<T>;
+  using typename CarriedLanes<C>::V;
+  explicit Lanes(const ar::IntegerSum<T>&) {}
+
+  HWY_INLINE V load(const T* from) const {
+    return hn::LoadU(this->d, reinterpret_cast<const C*>(from));
+  }
+  HWY_INLINE V combine(V a, V b) const { return hn::Add(a, b); }
+  HWY_INLINE V lower(V v) const { return v; }
+  static constexpr auto out_d = CarriedLanes<C>::d;
+};
+
+template <class T>
+struct Lanes<ar::MinMax<T>> : CarriedLanes<typename ar::MinMax<T>::Key> {
+  using Op = ar::MinMax<T>;
+  using Key = typename Op::Key;
+  using typename CarriedLanes<Key>::V;
+  using CarriedLanes<Key>::d;
+  const Op op;
+  explicit Lanes(const Op& min_max) : op(min_max) {}
+
+  HWY_INLINE V ordered(V bits) const {
+    if constexpr (ar::is_float<T>)
+      return hn::Xor(bits, hn::And(negative(bits), hn::Set(d, Op::highest)));
+    else if constexpr (std::is_unsigned_v<T>)
+      return hn::Xor(bits, hn::Set(d, Op::lowest));
+    else
+      return bits;
+  }
+  HWY_INLINE V load(const T* from) const {
+    const V bits = hn::LoadU(d, reinterpret_cast<const Key*>(from));
+    const V key = hn::Xor(ordered(bits), hn::Set(d, op.flip));
+    if constexpr (ar::is_float<T>) {
+      const V magnitude = hn::And(bits, hn::Set(d, Op::highest));
+      const auto is_nan = hn::Gt(magnitude, hn::Set(d, static_cast<Key>(Op::infinity())));
+      return hn::IfThenElse(is_nan, hn::Set(d, op.nan_key), key);
+    } else {
+      return key;
+    }
+  }
+  HWY_INLINE V combine(V a, V b) const { return hn::Min(a, b); }
+  static constexpr auto out_d = d;
+  HWY_INLINE V lower(V v) const {
+    V bits = ordered(hn::Xor(v, hn::Set(d, op.flip)));
+    if constexpr (ar::is_float<T>) {
+      const Key nan = ar::bits_as<Key>(
+          ar::narrow<T>(std::numeric_limits<ar::Wide<T>>::quiet_NaN()));
+      bits = hn::IfThenElse(hn::Eq(v, hn::Set(d, op.nan_key)), hn::Set(d, nan), bits);
+    }
+    return bits;
+  }
+
+ private:
+  // All bits set in lanes below zero.
+  HWY_INLINE V negative(V bits) const {
+    return hn::VecFromMask(d, hn::Lt(bits, hn::Zero(d)));
+  }
+};
+
+}  // namespace vranks::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/fold.hpp"
+#include "kernels/cuda/fold_float.cuh"
+
+namespace vranks::cuda {
+
+void fold_f32(const TreeFold& fold, const Plan& plan, Workspace workspace, Stream stream) {
+  fold_float<float>(fold, plan, workspace, stream);
+}
+
+}  // namespace vranks::cuda

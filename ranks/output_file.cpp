@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ranks/output_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "ranks/error.hpp"
+
+namespace vranks {
+
+namespace {
+
+constexpr ::mode_t permission_bits = 0777;
+
+// std::strerror shares one buffer between threads; this does not.
+std::string describe(int error) { return std::generic_category().message(error); }
+
+std::filesystem::path follow_links(const std::string& path) {
+  constexpr int most_links = 40;  // as the kernel's own limit
+  std::filesystem::path target = path;
+  std::error_code failed;
+  for (int links = 0; links < most_links; ++links) {
+    if (!std::filesystem::is_symlink(std::filesystem::symlink_status(target, failed)))
+      return target;
+    const std::filesystem::path next = std::filesystem::read_symlink(target, failed);
+    if (failed)
+      throw Error(ErrorKind::io, fmt::format("can't write '{}': the link '{}' can't be read: {}",
+                                             path, target.string(), failed.message()));
+    target = target.parent_path() / next;
+  }
+  throw Error(ErrorKind::io, fmt::format("can't write '{}': more than {} symbolic links in a row",
+                                         path, most_links));
+}
+
+const char* kind_of_file(::mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::string& path) : path_(path) {
+  try {
+    create();
+  } catch (...) {
+    // A constructor that throws gets no destructor call.
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    throw;
+  }
+}
+
+void OutputFile::create() {
+  if (path_.empty()) throw Error(ErrorKind::io, "can't write a file whose name is empty");
+  struct ::stat old = {};
+  const bool replaces = ::stat(path_.c_str(), &old) == 0;
+  if (!replaces && errno != ENOENT) fail("can't write", errno);
+  if (replaces && !S_ISREG(old.st_mode))
+    throw Error(ErrorKind::io,
+                fmt::format("can't write '{}': it is {}; name a regular file, or one that does "
+                            "not exist yet",
+                            path_, kind_of_file(old.st_mode)));
+  // rename() would replace a read-only file, which its owner made read-only to prevent just that.
+  if (replaces && ::access(path_.c_str(), W_OK) != 0) fail("can't replace", errno);
+
+  const std::filesystem::path target = follow_links(path_);
+  if (!target.has_filename())
+    throw Error(ErrorKind::io, fmt::format("can't write '{}': it names a folder", path_));
+  target_ = target.string();
+  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+
+  // O_EXCL makes the name ours alone, also among threads, processes and machines that share the
+  // folder; a name that a killed process left behind is passed over.
+  static std::atomic<std::uint64_t> counter = 0;
+  do {
+    temporary_ =
+        (folder / fmt::format(".vranks-{}-{}.tmp", ::getpid(), counter.fetch_add(1))).string();
+    descriptor_ =
+        ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? 0600 : 0666);
+  } while (descriptor_ < 0 && (errno == EEXIST || errno == EINTR));
+  if (descriptor_ < 0) {
+    const int error = errno;
+    temporary_.clear();
+    fail("can't create a file beside", error);
+  }
+  if (replaces) {
+    struct ::stat fresh = {};
+    if (::fstat(descriptor_, &fresh) != 0) fail("can't examine the new file for", errno);
+    // Not tried where nothing would change: some file systems have fixed permissions.
+    if (((fresh.st_mode ^ old.st_mode) & permission_bits) != 0 &&
+        ::fchmod(descriptor_, old.st_mode & permission_bits) != 0)
+      fail("can't keep the permissions of", errno);
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void OutputFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ::ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) fail("can't write", count < 0 ? errno : ENOSPC);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    written_ += count;
+  }
+}
+
+void OutputFile::finish() {
+  while (::fsync(descriptor_) != 0)
+    if (errno != EINTR) fail("can't flush", errno);
+  // Linux closes the descriptor even when it reports an interruption, and the data is flushed.
+  const int closed = ::close(descriptor_);
+  descriptor_ = -1;
+  if (closed != 0 && errno != EINTR) fail("can't close", errno);
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("can't rename a file to", errno);
+  temporary_.clear();
+}
+
+void OutputFile::fail(const char* action, int error) const {
+  const std::string progress =
+      written_ == 0 ? "" : fmt::format(" (after {} bytes; an older file is kept)", written_);
+  throw Error(ErrorKind::io,
+              fmt::format("{} '{}': {}{}", action, path_, describe(error), progress));
+}
+
+void check_writable_target(const std::string& path) { const OutputFile probe(path); }
+
+}  // namespace vranks

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The vranks authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# <name>_test.cpp runs under mpirun with each of these numbers of processes; <name>_test.py starts
+# mpirun itself.
+set(VRANKS_MPI_PROCESSES 1 2 3 4 7)
+
+if(VRANKS_HAVE_MPI)
+  set(mpirun ${MPIEXEC_EXECUTABLE} --oversubscribe)
+  execute_process(COMMAND id -u OUTPUT_VARIABLE user_id OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(user_id EQUAL 0)
+    list(APPEND mpirun --allow-run-as-root)  # Open MPI refuses root otherwise
+  endif()
+
+  file(GLOB sources CONFIGURE_DEPENDS mpi/*_test.cpp)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    set(target ${name})
+    string(REGEX REPLACE "_test$" "" name ${name})
+    vranks_add_test_program(${target} ${source})
+    target_sources(${target} PRIVATE mpi/mpi_main.cpp)
+    foreach(processes ${VRANKS_MPI_PROCESSES})
+      add_test(NAME mpi.${name}.${processes}
+               COMMAND ${mpirun} -np ${processes} $<TARGET_FILE:${target}>)
+      set_tests_properties(mpi.${name}.${processes} PROPERTIES LABELS mpi
+                           ENVIRONMENT OMP_NUM_THREADS=1)
+      vranks_skippable(mpi.${name}.${processes})
+    endforeach()
+  endforeach()
+
+  if(VRANKS_BUILD_CLI)
+    # Preloaded, it makes MPI's results wrong: the proof that `vranks check` can fail.
+    add_library(vranks_wrong_mpi MODULE mpi/wrong_mpi.cpp)
+    target_include_directories(vranks_wrong_mpi PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(vranks_wrong_mpi PRIVATE VRANKS_HAVE_MPI=1)
+    target_link_libraries(vranks_wrong_mpi PRIVATE MPI::MPI_CXX)
+
+    file(GLOB scripts CONFIGURE_DEPENDS mpi/*_test.py)
+    foreach(script ${scripts})
+      get_filename_component(name ${script} NAME_WE)
+      string(REGEX REPLACE "_test$" "" name ${name})
+      add_test(NAME mpi.${name}
+               COMMAND Python3::Interpreter -B ${script} $<TARGET_FILE:vranks_cli> ${mpirun})
+      set_tests_properties(mpi.${name} PROPERTIES LABELS mpi ENVIRONMENT
+        "OMP_NUM_THREADS=1;VRANKS_WRONG_MPI=$<TARGET_FILE:vranks_wrong_mpi>")
+    endforeach()
+  endif()
+endif()
