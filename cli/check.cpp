@@ -14,6 +14,7 @@
 #include "cli/job.hpp"
 #include "cli/options.hpp"
 #include "cli/peer_check.hpp"
+#include "collectives/algorithm.hpp"
 #include "collectives/peers/mpi.hpp"
 #include "ranks/names.hpp"
 
@@ -82,6 +83,7 @@ bool Check::setup(const std::vector<std::string>& arguments) {
                       options, arguments))
     return false;
   find_by_name(std::span<const Peer>(peers), peer, "library to check against");
+  find_algorithm(options_.algorithm, options_.collective);
   if (!data.empty())
     data_ = {find_by_name(std::span<const DataInfo>(made_data), data, "kind of data").data};
   if (options_.input.empty()) return true;

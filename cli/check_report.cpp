@@ -50,12 +50,14 @@ std::string in_words(const Comparison& comparison, std::int64_t all) {
   return text;
 }
 
-// "4 processes: 1 with 3 ranks, 3 with 2".
+// "4 processes, 1 with 3 ranks and 3 with 2".
 std::string blocks(const CheckRun& run) {
   const std::int64_t most = share_of(run.shape[0], run.processes, 0).count;
   const std::int64_t longer = run.shape[0] % run.processes;
   if (run.processes == 1) return fmt::format("1 process with all {} ranks", most);
-  if (longer == 0) return fmt::format("{} processes with {} ranks each", run.processes, most);
+  if (longer == 0)
+    return fmt::format("{} processes with {} rank{} each", run.processes, most,
+                       most == 1 ? "" : "s");
   return fmt::format("{} processes, {} with {} ranks and {} with {}", run.processes, longer, most,
                      run.processes - longer, most - 1);
 }
@@ -155,7 +157,7 @@ void print_for_people(const CheckRun& run, const std::vector<Comparison>& all) {
   report.line("ours",
               fmt::format("process 0 with all {} ranks on {}, algorithm {}", first.problem.ranks,
                           all[0].found.provenance.device, all[0].found.provenance.algorithm));
-  report.line("theirs", fmt::format("{}: MPI_Reduce_local in each, then {}", blocks(run),
+  report.line("theirs", fmt::format("{}:\nMPI_Reduce_local in each, then {}", blocks(run),
                                     is_reduce ? "MPI_Reduce" : "MPI_Allreduce"));
   report.line("compared", is_reduce ? "on process 0" : "on every process");
   std::set<Data> kinds;

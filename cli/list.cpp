@@ -101,7 +101,7 @@ class ListCommand : public Command {
     std::vector<std::string> operands;
     const std::string description =
         "Lists what can be named in other commands. TOPIC is one of: " + names(topics) +
-        ".\nAll of them unless said.";
+        ". All of them unless said.";
     if (!read_arguments({name(), "[TOPIC]...", description}, options, arguments, &operands))
       return false;
     if (markdown_ && format_ != Format::table)

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "cli/report.hpp"
 #include "collectives/algorithm.hpp"
 #include "kernels/backend.hpp"
 #include "ranks/error.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr unsigned columns = 100;
+constexpr unsigned columns = page_columns;
 
 // An option whose text `parse` turns into `target`. What is wrong with it is said by `parse`.
 template <class Target, class Parse>
@@ -71,8 +72,11 @@ void refuse_with_input(const po::variables_map& values) {
 }
 
 void print_help(const CommandText& text, const po::options_description& options) {
-  fmt::print("Usage: vranks {}{}{} [options]\n\n{}\n", text.name, text.operands.empty() ? "" : " ",
-             text.operands, text.description);
+  fmt::print("Usage: vranks {}{}{} [options]\n\n", text.name, text.operands.empty() ? "" : " ",
+             text.operands);
+  std::stringstream description{std::string(text.description)};
+  for (std::string line; std::getline(description, line);)
+    fmt::print("{}\n", wrapped(line, page_columns));
   std::stringstream all;
   all << options;
   for (std::string line; std::getline(all, line);)  // Boost leaves spaces where it breaks lines
@@ -88,7 +92,7 @@ OptionsDescription problem_options(ProblemOptions& problem) {
        parsed(problem.collective, parse_collective, "NAME")->default_value("all_reduce"),
        names(collectives()).c_str())  //
       ("op", parsed(problem.op, parse_reduce_op, "NAME"),
-       (names(reduce_ops()) + "; mean unless said").c_str())  //
+       names(reduce_ops()).c_str())  //
       ("algorithm",
        parsed(
            problem.algorithm, [](const std::string& text) { return text; }, "NAME")
@@ -101,8 +105,8 @@ OptionsDescription problem_options(ProblemOptions& problem) {
       ("input", parsed(problem.input, parse_path, "X.npy"),
        "data; dimension 0 of the array counts the ranks")  //
       ("dtype", parsed(problem.dtype, parse_dtype, "NAME"),
-       (names(dtypes()) + "; random data is f32 unless said; a file says what it holds, but "
-                          "for bf16, whose bits a file holds as uint16")
+       (names(dtypes()) +
+        "; a file says for itself what it holds, but for bf16, whose bits it holds as uint16")
            .c_str())  //
       ("seed", parsed(problem.seed, parse_seed, "NUMBER")->default_value("0"),
        "of random data")  //
@@ -147,6 +151,11 @@ bool read_arguments(const CommandText& text, const OptionsDescription& options,
                                           .style(style::unix_style & ~style::allow_guessing)
                                           .run();
     for (const po::option& option : parsed.options) {
+      // Boost would take the next option for the value that was forgotten.
+      if (option.original_tokens.size() == 2 && option.original_tokens[1].starts_with("--"))
+        throw Error(ErrorKind::bad_argument,
+                    fmt::format("the value of {} is missing: {} is an option",
+                                option.original_tokens[0], option.original_tokens[1]));
       if (option.position_key < 0) continue;
       if (!operands)
         throw Error(ErrorKind::bad_argument,

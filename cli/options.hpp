@@ -52,7 +52,7 @@ OptionsDescription report_options(Format& format, std::string* output = nullptr)
 struct CommandText {
   std::string_view name;
   std::string_view operands;     // as the synopsis shows them: "[WHAT]"; empty: none are taken
-  std::string_view description;  // full sentences, lines of at most 100 columns
+  std::string_view description;  // full sentences; long lines are broken
 };
 
 // Reads `arguments` into what `options` points to. Names of options can't be abbreviated: a script

@@ -73,6 +73,32 @@ std::string row_label(const Shape& shape, std::int64_t row) {
   return "[" + label;
 }
 
+// The elements at those rows and columns, a line a row; -1 stands for what is left out.
+std::string rows_text(const std::byte* data, DType dtype, const Shape& shape,
+                      const std::vector<std::int64_t>& rows,
+                      const std::vector<std::int64_t>& columns) {
+  List shown;
+  std::size_t label_width = 0;
+  for (const std::int64_t r : rows) {
+    if (r < 0) continue;
+    label_width = std::max(label_width, row_label(shape, r).size());
+    for (const std::int64_t c : columns) {
+      const std::int64_t i = r * shape.back() + c;
+      if (c >= 0) shown.push_back(elements_of(data, dtype, i, i + 1)[0]);
+    }
+  }
+  const std::vector<std::string> texts = aligned_texts(shown, dtype);
+  std::string lines;
+  std::size_t next = 0;
+  for (const std::int64_t r : rows) {
+    if (!lines.empty()) lines += '\n';
+    lines += fmt::format("{:>{}}", r < 0 ? "..." : row_label(shape, r), label_width);
+    if (r < 0) continue;
+    for (const std::int64_t c : columns) lines += "  " + (c < 0 ? "..." : texts[next++]);
+  }
+  return lines;
+}
+
 }  // namespace
 
 List elements_of(const std::byte* data, DType dtype, std::int64_t first, std::int64_t last) {
@@ -93,35 +119,16 @@ List elements_of(const std::byte* data, DType dtype, std::int64_t first, std::in
   return list;
 }
 
-std::string preview(const std::byte* data, DType dtype, const Shape& shape) {
+std::string preview(const std::byte* data, DType dtype, const Shape& shape, std::size_t width) {
   const std::int64_t elements = element_count(shape);
   if (elements == 0) return "no elements";
   const std::int64_t columns = shape.empty() ? 1 : shape.back();
-  const std::int64_t rows = elements / columns;
-  const auto shown_rows = shown_indices(rows, 5, 3, 1);
-  const auto shown_columns = shown_indices(columns, 7, 3, 3);
-
-  List shown;
-  for (const std::int64_t r : shown_rows)
-    for (const std::int64_t c : shown_columns)
-      if (r >= 0 && c >= 0)
-        shown.push_back(elements_of(data, dtype, r * columns + c, r * columns + c + 1)[0]);
-  const std::vector<std::string> texts = aligned_texts(shown, dtype);
-  if (shape.empty()) return texts[0];
-
-  std::size_t label_width = 0;
-  for (const std::int64_t r : shown_rows)
-    if (r >= 0) label_width = std::max(label_width, row_label(shape, r).size());
+  if (shape.empty()) return aligned_texts(elements_of(data, dtype, 0, 1), dtype)[0];
   std::string lines;
-  std::size_t next = 0;
-  for (const std::int64_t r : shown_rows) {
-    if (!lines.empty()) lines += '\n';
-    if (r < 0) {
-      lines += fmt::format("{:>{}}", "...", label_width);
-      continue;
-    }
-    lines += fmt::format("{:>{}}", row_label(shape, r), label_width);
-    for (const std::int64_t c : shown_columns) lines += "  " + (c < 0 ? "..." : texts[next++]);
+  for (const std::int64_t edge : {3, 2, 1}) {  // until it fits
+    lines = rows_text(data, dtype, shape, shown_indices(elements / columns, 5, 3, 1),
+                      shown_indices(columns, 2 * edge + 1, edge, edge));
+    if (lines.find('\n') <= width || lines.size() <= width) break;
   }
   return lines;
 }

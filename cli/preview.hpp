@@ -15,8 +15,10 @@
 namespace vranks::cli {
 
 // The first and last rows and columns of a tensor of `shape`, each row behind its index:
-// "[0, :]  0.5  -1.25  ...  3". What is left out shows as "...".
-std::string preview(const std::byte* data, DType dtype, const Shape& shape);
+// "[0, :]  0.5  -1.25  ...  3". What is left out shows as "..."; more is left out where lines would
+// be longer than `width`.
+std::string preview(const std::byte* data, DType dtype, const Shape& shape,
+                    std::size_t width = page_columns);
 
 // Elements first ... last - 1 of `data`, exact: integers as integers, floats as doubles.
 List elements_of(const std::byte* data, DType dtype, std::int64_t first, std::int64_t last);

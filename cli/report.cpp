@@ -14,8 +14,6 @@ namespace vranks::cli {
 
 namespace {
 
-constexpr std::size_t page_columns = 100;
-
 std::string json_text(const Value& value) {
   using nlohmann::json;
   if (const List* const list = std::get_if<List>(&value)) {
@@ -57,18 +55,6 @@ std::vector<std::string> plain_texts(const List& row) {
   std::vector<std::string> texts;
   for (const Value& value : row) texts.push_back(plain_text(value));
   return texts;
-}
-
-// `text` in lines of at most `width` columns, broken at spaces where there are some.
-std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
-  std::string lines;
-  while (text.size() > width) {
-    const std::size_t space = text.rfind(' ', width);
-    if (space == std::string_view::npos || space == 0) break;
-    lines += fmt::format("{}\n{:{}}", text.substr(0, space), "", indent);
-    text.remove_prefix(space + 1);
-  }
-  return lines.append(text);
 }
 
 void print_table(const Table& table) {
@@ -138,6 +124,17 @@ Value words_of(std::string_view text) {
     text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
   }
   return words;
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string lines;
+  while (text.size() > width) {
+    const std::size_t space = text.rfind(' ', width);
+    if (space == std::string_view::npos || space == 0) break;
+    lines += fmt::format("{}\n{:{}}", text.substr(0, space), "", indent);
+    text.remove_prefix(space + 1);
+  }
+  return lines.append(text);
 }
 
 void Report::add(std::string key, Value value) {

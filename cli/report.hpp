@@ -5,6 +5,7 @@
 // Everything goes to standard output; a write that fails throws.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@
 #include "ranks/shape.hpp"
 
 namespace vranks::cli {
+
+// What a terminal or a page shows of a line.
+inline constexpr std::size_t page_columns = 100;
 
 // A JSON value that is no object. NaN and infinities become null: JSON has no such numbers.
 struct Value;
@@ -75,6 +79,10 @@ struct Table {
 // more, whose columns differ.
 void print_tables(const std::vector<Table>& tables, Format format);
 void print_markdown(const std::vector<Table>& tables);
+
+// `text` in lines of at most `width` columns, broken at spaces where there are some; all but the
+// first begin with `indent` spaces, which don't count.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
 
 // "12.4 GB" (decimal), "3.12 ms": four significant digits at most.
 std::string bytes_text(double bytes);

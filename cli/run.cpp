@@ -22,11 +22,16 @@ namespace vranks::cli {
 
 namespace {
 
+// Whose fault a refused tensor is.
+std::string input_name(const ProblemOptions& options) {
+  return options.input.empty() ? "input" : "'" + options.input + "'";
+}
+
 Tensor make_input(const ProblemOptions& options) {
   if (options.input.empty()) {
     ProgressLine progress("making random data");
     Tensor tensor(options.dtype.value_or(DType::f32), options.shape.value_or(Shape{4, 16, 48}));
-    rows_of(tensor.view(), "input");
+    rows_of(tensor.view(), input_name(options).c_str());
     fill_random(tensor.view(), options.seed);
     return tensor;
   }
@@ -101,8 +106,8 @@ class Run : public Command {
     return read_arguments(
         {name(), "",
          "Runs one collective over the virtual ranks of a tensor: slice r of dimension 0 is what "
-         "rank r\nholds. Says what came out, how far that is from the exact result, and how long "
-         "it took.\nWithout options: the mean over the ranks of a random (4, 16, 48) tensor of "
+         "rank r holds. Says what came out, how far that is from the exact result, and how long "
+         "it took. Without options: the mean over the ranks of a random (4, 16, 48) tensor of "
          "f32."},
         options, arguments);
   }
@@ -122,7 +127,7 @@ class Run : public Command {
 
     Outcome outcome;
     outcome.in = make_input(options_);
-    const Rows rows = rows_of(outcome.in.view(), "input");
+    const Rows rows = rows_of(outcome.in.view(), input_name(options_).c_str());
     outcome.problem = {options_.collective, rows.ranks, rows.elements,
                        outcome.in.dtype(),  op,         options_.nan};
     outcome.out = Tensor(outcome.in.dtype(),

@@ -15,9 +15,10 @@ namespace vranks::cuda {
 // Copies row 0 of the fold's output to its other rows.
 void broadcast_row(const TreeFold& fold, Stream stream);
 
-template <int Levels, class Access, class Op, class In>
-void launch(const Launch<Op, In>& arguments, Stream stream) {
-  constexpr std::int64_t columns = Access::template columns<In>;
+template <int Levels, class Access, class Op, bool FromParts>
+void launch(const Launch<Op, FromParts>& arguments, Stream stream) {
+  constexpr std::int64_t columns =
+      Access::template columns<typename Launch<Op, FromParts>::In>;
   const bool one = arguments.subtree_ranks >= arguments.ranks;
   const std::int64_t subtrees =
       one ? 1 : (arguments.ranks + arguments.subtree_ranks - 1) / arguments.subtree_ranks;
@@ -37,7 +38,7 @@ void launch_fold(const TreeFold& fold, const Plan& plan, Workspace workspace, St
   constexpr auto width = static_cast<std::int64_t>(sizeof(T));
   const bool aligned = rows_are_aligned(fold);
 
-  Launch<Op, T> first{};
+  Launch<Op, false> first{};
   first.op = Op::of(fold);
   first.in = first.original = reinterpret_cast<const T*>(fold.in);
   first.in_stride = first.original_stride = fold.in_stride_bytes / width;
@@ -80,7 +81,7 @@ void launch_fold(const TreeFold& fold, const Plan& plan, Workspace workspace, St
   }
 
   for (int k = 1; k <= plan.count; ++k) {
-    Launch<Op, Carried> next{};
+    Launch<Op, true> next{};
     next.op = first.op;
     next.in = half(k - 1);
     next.in_stride = fold.elements;

@@ -20,10 +20,12 @@ namespace vranks::cuda {
 
 inline constexpr int block_ranks = 8;
 
-// One launch of tree_kernel. `In` is the element type, or the carried type if `in` holds what an
-// earlier launch left.
-template <class Op, class In>
+// One launch of tree_kernel. FromParts: `in` holds carried values that an earlier launch left, which
+// are not lifted again.
+template <class Op, bool FromParts>
 struct Launch {
+  using In = std::conditional_t<FromParts, typename Op::Carried, typename Op::Element>;
+
   Op op;
   const In* in;
   std::int64_t in_stride;      // from row to row, in elements of In
@@ -93,15 +95,15 @@ __device__ __forceinline__ void store(const Values<T, N>& row, T* at, std::int64
 template <class Op, int N>
 using Row = Values<typename Op::Carried, N>;
 
-template <class Op, class In, int N>
+template <bool FromParts, class Op, class In, int N>
 __device__ __forceinline__ Row<Op, N> lift(const Op& op, const Values<In, N>& loaded) {
   Row<Op, N> row;
 #pragma unroll
   for (int c = 0; c < N; ++c) {
-    if constexpr (std::is_same_v<In, typename Op::Element>)
-      row.values[c] = op.lift(loaded.values[c]);
-    else
+    if constexpr (FromParts)
       row.values[c] = loaded.values[c];
+    else
+      row.values[c] = op.lift(loaded.values[c]);
   }
   return row;
 }
@@ -116,13 +118,13 @@ __device__ __forceinline__ Row<Op, N> combine(const Op& op, const Row<Op, N>& a,
 }
 
 // The tree over 2^log rows.
-template <int log, class Op, class In, int N>
+template <int log, bool FromParts, class Op, class In, int N>
 __device__ __forceinline__ Row<Op, N> full_tree(const Op& op, const Values<In, N>* rows) {
   if constexpr (log == 0) {
-    return lift(op, rows[0]);
+    return lift<FromParts>(op, rows[0]);
   } else {
-    const Row<Op, N> a = full_tree<log - 1>(op, rows);
-    const Row<Op, N> b = full_tree<log - 1>(op, rows + (1 << (log - 1)));
+    const Row<Op, N> a = full_tree<log - 1, FromParts>(op, rows);
+    const Row<Op, N> b = full_tree<log - 1, FromParts>(op, rows + (1 << (log - 1)));
     return combine(op, a, b);
   }
 }
@@ -147,11 +149,14 @@ __device__ __noinline__ typename Op::Element recompute(const Op& op,
 }
 
 // Levels: merge levels above blocks of eight; a subtree has at most 8 << Levels ranks.
-template <int Levels, class Access, class Op, class In>
-__global__ void __launch_bounds__(block_threads) tree_kernel(const Launch<Op, In> launch) {
+template <int Levels, class Access, class Op, bool FromParts>
+__global__ void __launch_bounds__(block_threads)
+    tree_kernel(const __grid_constant__ Launch<Op, FromParts> launch) {
   using T = typename Op::Element;
+  using In = typename Launch<Op, FromParts>::In;
   constexpr int N = Access::template columns<In>;
-  const Op op = launch.op;
+  // Stays in constant memory, also where its address is taken.
+  const Op& op = launch.op;
 
   // Which columns of which subtree. Short rows share a block, so threads are counted through.
   std::int64_t subtree = 0;
@@ -181,7 +186,7 @@ __global__ void __launch_bounds__(block_threads) tree_kernel(const Launch<Op, In
     for (int k = 0; k < block_ranks; ++k)
       loaded[k] = load<Access, In, N>(at + k * launch.in_stride, left);
     at += block_ranks * launch.in_stride;
-    Row<Op, N> current = full_tree<3>(op, loaded);
+    Row<Op, N> current = full_tree<3, FromParts>(op, loaded);
     bool placed = false;
 #pragma unroll
     for (int level = 0; level <= Levels; ++level) {
@@ -216,9 +221,9 @@ __global__ void __launch_bounds__(block_threads) tree_kernel(const Launch<Op, In
         twos[k] = load<Access, In, N>(behind_fours + k * launch.in_stride, left);
     if (rest & 1)
       ones[0] = load<Access, In, N>(behind_fours + (rest & 2) * launch.in_stride, left);
-    if (rest & 1) join(full_tree<0>(op, ones));
-    if (rest & 2) join(full_tree<1>(op, twos));
-    if (rest & 4) join(full_tree<2>(op, fours));
+    if (rest & 1) join(full_tree<0, FromParts>(op, ones));
+    if (rest & 2) join(full_tree<1, FromParts>(op, twos));
+    if (rest & 4) join(full_tree<2, FromParts>(op, fours));
   }
 #pragma unroll
   for (int level = 0; level <= Levels; ++level)
@@ -228,14 +233,21 @@ __global__ void __launch_bounds__(block_threads) tree_kernel(const Launch<Op, In
     return store<Access>(result, launch.parts + subtree * launch.elements + first, left);
 
   Values<T, N> lowered;
+  bool any_to_recompute = false;
 #pragma unroll
   for (int c = 0; c < N; ++c) {
     lowered.values[c] = op.lower(result.values[c]);
-    if constexpr (Op::recomputes) {
-      const std::int64_t column = c * Access::apart;
-      if (column < left && op.must_recompute(result.values[c]))
-        lowered.values[c] = recompute(op, launch.original + first + column,
-                                      launch.original_stride, launch.original_ranks);
+    if constexpr (Op::recomputes) any_to_recompute |= op.must_recompute(result.values[c]);
+  }
+  if constexpr (Op::recomputes) {
+    if (any_to_recompute) {
+#pragma unroll
+      for (int c = 0; c < N; ++c) {
+        const std::int64_t column = c * Access::apart;
+        if (column < left && op.must_recompute(result.values[c]))
+          lowered.values[c] = recompute(op, launch.original + first + column,
+                                        launch.original_stride, launch.original_ranks);
+      }
     }
   }
   T* const out = launch.out + first;

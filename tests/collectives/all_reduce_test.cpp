@@ -32,14 +32,22 @@ TEST(AllReduce, RefusesImpossibleShapes) {
   EXPECT_TRUE(says(error_of([&] { all_reduce(view(x, {}), view(x, {})); }), "no dimensions"));
   EXPECT_TRUE(says(error_of([&] { all_reduce(view(x, {0, 3}), view(x, {0, 3})); }), "R = 0"));
   const std::int64_t huge = std::int64_t{1} << 40;
-  EXPECT_TRUE(says(error_of([&] { all_reduce(view(x, {huge, huge}), view(x, {huge, huge})); }),
+  EXPECT_TRUE(says(error_of([&] {
+                     all_reduce(view(x, {huge, huge}), view(x, {huge, huge}));
+                   }),
                    "2^63 - 1"));
   EXPECT_TRUE(says(error_of([&] { all_reduce(view(x, {2, -3}), view(x, {2, -3})); }), "negative"));
-  EXPECT_TRUE(says(error_of([&] { all_reduce(view(x, {2, 3}), view(x + 6, {3, 2})); }),
+  EXPECT_TRUE(says(error_of([&] {
+                     all_reduce(view(x, {2, 3}), view(x + 6, {3, 2}));
+                   }),
                    "must have (2, 3)"));
-  EXPECT_TRUE(says(error_of([&] { reduce_ranks(view(x, {2, 3}), view(x + 6, {2, 3})); }),
+  EXPECT_TRUE(says(error_of([&] {
+                     reduce_ranks(view(x, {2, 3}), view(x + 6, {2, 3}));
+                   }),
                    "must have (3,)"));
-  EXPECT_TRUE(says(error_of([&] { all_reduce(view(static_cast<float*>(nullptr), {2, 3}), view(x, {2, 3})); }),
+  EXPECT_TRUE(says(error_of([&] {
+                     all_reduce(view(static_cast<float*>(nullptr), {2, 3}), view(x, {2, 3}));
+                   }),
                    "null"));
 }
 
@@ -165,9 +173,12 @@ RC_GTEST_PROP(Bound, HoldsAgainstExactArithmetic, ()) {
   const auto n = *rc::gen::inRange(1, 20);
   const auto op = *rc::gen::element(ReduceOp::sum, ReduceOp::mean);
   switch (*rc::gen::inRange(0, 4)) {
-    case 0: return check_bound<double>(ranks, n, op);
-    case 1: return check_bound<float>(ranks, n, op);
-    case 2: return check_bound<BFloat16>(ranks, n, op);
+    case 0:
+      return check_bound<double>(ranks, n, op);
+    case 1:
+      return check_bound<float>(ranks, n, op);
+    case 2:
+      return check_bound<BFloat16>(ranks, n, op);
     default:
       // Sums of halves may overflow; their mean may not.
       return check_bound<Half>(ranks, n, ReduceOp::mean);

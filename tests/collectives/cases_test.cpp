@@ -27,8 +27,7 @@ std::vector<T> repeated(std::int64_t count, T value) {
 }
 
 TEST_P(Cases, OVF_1_HalfMeanDoesNotOverflow) {
-  EXPECT_EQ(floats(reduced(repeated(8, to_half(60000)), 2, ReduceOp::mean)),
-            repeated(4, 60000.0f));
+  EXPECT_EQ(floats(reduced(repeated(8, to_half(60000)), 2, ReduceOp::mean)), repeated(4, 60000.0f));
   // The same for every float type, with the carried sum overflowing too.
   const std::vector<BFloat16> largest = repeated(10, BFloat16{0x7f7f});
   EXPECT_EQ(reduced(largest, 10, ReduceOp::mean)[0].bits, 0x7f7f);
@@ -126,8 +125,7 @@ TEST_P(Cases, DTY_4_IntegersKeepAllDigits) {
 TEST_P(Cases, TAI_1_OneRankWritesEverything) {
   for (const std::int64_t n : {1, 7, 33, 8191, 8193, 8200}) {
     std::vector<BFloat16> x;
-    for (std::int64_t i = 0; i < n; ++i)
-      x.push_back(to_bfloat16(static_cast<float>(i % 97 + 1)));
+    for (std::int64_t i = 0; i < n; ++i) x.push_back(to_bfloat16(static_cast<float>(i % 97 + 1)));
     for (const ReduceOp op : {ReduceOp::mean, ReduceOp::sum}) {
       const auto out = reduced(x, 1, op);
       for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(out[i].bits, x[i].bits) << i;
@@ -195,11 +193,14 @@ TEST_P(Cases, LAY_1_StridedSlicesAreRefused) {
   float base[8] = {1, 99, 2, 99, 11, 99, 12, 99};
   float out[10] = {};
   const TensorView column{base, DType::f32, {2, 2}, {4, 2}, {}};
-  EXPECT_NE(error_of([&] { all_reduce(column, view(out, {2, 2}), {.op = ReduceOp::sum}); })
-                .find("must be contiguous"),
+  EXPECT_NE(error_of([&] {
+              all_reduce(column, view(out, {2, 2}), {.op = ReduceOp::sum});
+            }).find("must be contiguous"),
             std::string::npos);
   const TensorView transposed{base, DType::f32, {1, 4, 2}, {8, 1, 4}, {}};
-  EXPECT_NE(error_of([&] { all_reduce(transposed, view(out, {1, 4, 2})); }).find("must be contiguous"),
+  EXPECT_NE(error_of([&] {
+              all_reduce(transposed, view(out, {1, 4, 2}));
+            }).find("must be contiguous"),
             std::string::npos);
   EXPECT_EQ(base[1], 99);
   // A stride between ranks is honoured: slices of two elements, four apart.

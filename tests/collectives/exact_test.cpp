@@ -11,7 +11,6 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -19,55 +18,19 @@
 #include <vector>
 
 #include "collectives/all_reduce.hpp"
-#include "collectives/float_grid.hpp"
 #include "kernels/tree_fold.hpp"
 #include "ranks/random.hpp"
 #include "ranks/tensor.hpp"
+#include "tests/collectives/rational.hpp"
 
 namespace vranks {
 namespace {
-
-using boost::multiprecision::cpp_int;
-using boost::multiprecision::cpp_rational;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // How the elements of a made input look.
 enum class Values { uniform, any_bits, subnormal, cancelling };
-
-cpp_rational two_to(int exponent) {
-  const cpp_rational power(cpp_int(1) << std::abs(exponent));
-  return exponent < 0 ? 1 / power : power;
-}
-
-// Off by less than 2^-60 of x, but for what a double can't hold.
-double to_double(const cpp_rational& x) {
-  if (x == 0) return 0;
-  const cpp_int numerator = abs(boost::multiprecision::numerator(x));
-  const cpp_int denominator = boost::multiprecision::denominator(x);
-  const int shift = 64 + static_cast<int>(msb(denominator)) - static_cast<int>(msb(numerator));
-  const cpp_int quotient = shift >= 0 ? cpp_int((numerator << shift) / denominator)
-                                      : cpp_int(numerator / (denominator << -shift));
-  const double magnitude = std::ldexp(quotient.convert_to<double>(), -shift);
-  return x < 0 ? -magnitude : magnitude;
-}
-
-// The number of `dtype` nearest to x, ties to even, found by exact distances from candidates.
-double round_to(const cpp_rational& x, DType dtype) {
-  const FloatGrid& grid = grid_of(dtype);
-  const double near = to_double(x);
-  const int spacing = near == 0 ? grid.lowest : grid.spacing(std::ilogb(near));
-  const cpp_rational units = abs(x) / two_to(spacing);
-  const cpp_int below =
-      cpp_int(boost::multiprecision::numerator(units) / boost::multiprecision::denominator(units));
-  const cpp_rational rest = units - cpp_rational(below);
-  const cpp_rational half(1, 2);
-  const bool goes_up = rest > half || (rest == half && below % 2 == 1);
-  const cpp_int rounded = goes_up ? cpp_int(below + 1) : below;
-  const double magnitude = std::ldexp(rounded.convert_to<double>(), spacing);
-  return std::copysign(magnitude > grid.largest ? infinity : magnitude, near);
-}
 
 double element(const Tensor& tensor, std::int64_t i) {
   return element_as_double(tensor.data(), i, tensor.dtype());
@@ -201,45 +164,6 @@ RC_GTEST_PROP(Exact, ProductsAgreeWithRationals, ()) {
   RC_ASSERT(std::abs(deviation.max_abs - distance) <=
             0x1p-95 * std::abs(to_double(exact)) + 0x1p-50 * distance);
   RC_ASSERT(deviation.over_bound == 0);
-}
-
-// Two doubles, at any distance of their exponents, anywhere.
-RC_GTEST_PROP(FloatGrid, RoundsToNearestEven, ()) {
-  const DType dtype = any_floating();
-  const FloatGrid& grid = grid_of(dtype);
-  const auto exponent =
-      *rc::gen::inRange(std::max(grid.lowest - 3, -1000), std::min(grid.highest + 2, 1000));
-  const auto bits = *rc::gen::arbitrary<std::uint32_t>();
-  // Few bits, so that ties and neighbours of ties come up.
-  const double hi = std::ldexp(1 + bits % 8192 * 0x1p-13, exponent);
-  const double lo = *rc::gen::element(0., 1., -1.) * std::ldexp(hi, -60);
-  const cpp_rational exact = cpp_rational(hi) + cpp_rational(lo);
-  const int shift = *rc::gen::element(0, -3, 5);
-  RC_ASSERT(nearest({std::ldexp(hi, -shift), std::ldexp(lo, -shift)}, shift, grid) ==
-            round_to(exact, dtype));
-}
-
-RC_GTEST_PROP(DoubleDouble, IsAsPreciseAsItSays, ()) {
-  std::mt19937_64 random(*rc::gen::arbitrary<std::uint64_t>());
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  const auto terms = *rc::gen::inRange(1, 200);
-  DoubleDouble sum, product{1, 0};
-  cpp_rational exact_sum = 0, magnitude = 0, exact_product = 1;
-  for (int i = 0; i < terms; ++i) {
-    const double x = std::ldexp(uniform(random), static_cast<int>(random() % 80) - 40);
-    sum = add(sum, x);
-    exact_sum += cpp_rational(x);
-    magnitude += abs(cpp_rational(x));
-    const double factor = 1 + uniform(random) / 4;
-    product = multiply(product, factor);
-    exact_product *= cpp_rational(factor);
-  }
-  const auto value = [](DoubleDouble x) { return cpp_rational(x.hi) + cpp_rational(x.lo); };
-  RC_ASSERT(abs(value(sum) - exact_sum) <= terms * two_to(-104) * magnitude);
-  RC_ASSERT(abs(value(product) - exact_product) <= terms * two_to(-104) * abs(exact_product));
-  const double divisor = static_cast<double>(random() % 1000000 + 1);
-  RC_ASSERT(abs(value(divide(sum, divisor)) * cpp_rational(divisor) - value(sum)) <=
-            two_to(-103) * abs(value(sum)));
 }
 
 // --- the `direct` order is always cleared -------------------------------------------------------

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import unittest
 
-VRANKS, *MPIRUN = sys.argv[1:]
+VRANKS, MPIRUN = os.path.abspath(sys.argv[1]), sys.argv[2:]
 WRONG_MPI = os.environ.get("VRANKS_WRONG_MPI")
 SECONDS = 60  # a run takes one or two; a job that hangs would take for ever
 
@@ -133,7 +133,8 @@ class Agreement(JobTest):
 
     @unittest.skipUnless(WRONG_MPI, "VRANKS_WRONG_MPI is not set")
     def test_a_wrong_library_is_found(self):
-        preload = ["-x", f"LD_PRELOAD={WRONG_MPI}", "-x", "ASAN_OPTIONS=verify_asan_link_order=0"]
+        sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        preload = ["-x", f"LD_PRELOAD={WRONG_MPI}", "-x", f"ASAN_OPTIONS={sanitizer}"]
         for collective in ("all_reduce", "reduce"):
             result = self.check(3, "--op", "sum", "--data", "whole", "--collective", collective,
                                 "--format", "json", before=preload)
@@ -193,6 +194,7 @@ class BadUse(JobTest):
         self.expect_error(self.check(3, "--against", "nccl"), "nccl", "there are: mpi")
         self.expect_error(self.check(3, "--op", "xor"), "xor", "sum mean prod min max")
         self.expect_error(self.check(3, "--dtype", "f8"), "f8", "f64 f32 f16 bf16")
+        self.expect_error(self.check(3, "--algorithm", "rings"), "rings", "direct")
         self.expect_error(self.check(3, "--data", "zeros"), "zeros", "whole random")
 
     def test_a_missing_device(self):

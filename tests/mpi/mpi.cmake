@@ -12,6 +12,10 @@ if(VRANKS_HAVE_MPI)
     list(APPEND mpirun --allow-run-as-root)  # Open MPI refuses root otherwise
   endif()
 
+  # Open MPI leaks; and a test asks for more memory than there is. A job that hangs is stopped.
+  set(mpi_environment OMP_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1)
+  set(mpi_properties LABELS mpi TIMEOUT 300)
+
   file(GLOB sources CONFIGURE_DEPENDS mpi/*_test.cpp)
   foreach(source ${sources})
     get_filename_component(name ${source} NAME_WE)
@@ -22,8 +26,8 @@ if(VRANKS_HAVE_MPI)
     foreach(processes ${VRANKS_MPI_PROCESSES})
       add_test(NAME mpi.${name}.${processes}
                COMMAND ${mpirun} -np ${processes} $<TARGET_FILE:${target}>)
-      set_tests_properties(mpi.${name}.${processes} PROPERTIES LABELS mpi
-                           ENVIRONMENT OMP_NUM_THREADS=1)
+      set_tests_properties(mpi.${name}.${processes} PROPERTIES ${mpi_properties}
+                           ENVIRONMENT "${mpi_environment}")
       vranks_skippable(mpi.${name}.${processes})
     endforeach()
   endforeach()
@@ -41,8 +45,8 @@ if(VRANKS_HAVE_MPI)
       string(REGEX REPLACE "_test$" "" name ${name})
       add_test(NAME mpi.${name}
                COMMAND Python3::Interpreter -B ${script} $<TARGET_FILE:vranks_cli> ${mpirun})
-      set_tests_properties(mpi.${name} PROPERTIES LABELS mpi ENVIRONMENT
-        "OMP_NUM_THREADS=1;VRANKS_WRONG_MPI=$<TARGET_FILE:vranks_wrong_mpi>")
+      set_tests_properties(mpi.${name} PROPERTIES ${mpi_properties} ENVIRONMENT
+        "${mpi_environment};VRANKS_WRONG_MPI=$<TARGET_FILE:vranks_wrong_mpi>")
     endforeach()
   endif()
 endif()

@@ -1,0 +1,201 @@
+# SPDX-FileCopyrightText: 2026 The vranks authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bad use and bad input: exit 2, one line that says what would be right, nothing written."""
+
+import errno
+import json
+import os
+import resource
+import shutil
+import subprocess
+
+import numpy as np
+
+import program
+
+
+def at_most(file_bytes):
+    """For preexec_fn: files can't grow beyond that, as on a full disk."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+
+
+class ArgumentTest(program.ProgramTest):
+    def test_commands(self):
+        self.refuse(["rum"], "'rum'", "run", "check", "list", "info")
+        self.refuse(["--help", "run"], "--help stands alone")
+        self.refuse(["--versio"], "'--versio'")
+        nothing = self.vranks()
+        self.assertEqual((nothing.returncode, nothing.stdout), (2, ""))
+        self.assertIn("Usage: vranks COMMAND", nothing.stderr)
+
+    def test_names(self):
+        self.refuse(["run", "--op", "avgg"], "'avgg'", "sum mean prod min max")
+        self.refuse(["run", "--dtype", "f33"], "'f33'", "f64 f32 f16 bf16 i8")
+        self.refuse(["run", "--collective", "reduce_all"], "'reduce_all'", "all_reduce reduce")
+        self.refuse(["run", "--algorithm", "rings"], "'rings'", "direct")
+        self.refuse(["run", "--nan", "drop"], "'drop'", "propagate ignore")
+        self.refuse(["run", "--format", "xml"], "'xml'", "table json csv")
+        self.refuse(["run", "--device", "gpu"], "'gpu'", "cpu, cuda or cuda:N")
+        self.refuse(["run", "--device", "cuda:-1"], "'cuda:-1'")
+        self.refuse(["list", "operations"], "'operations'", "collectives ops dtypes")
+        self.refuse(["run", "--op", ""], "no op ''")
+
+    def test_options(self):
+        self.refuse(["run", "--opp", "sum"], "'--opp'", "vranks run --help")
+        self.refuse(["run", "--collect", "reduce"], "'--collect'")  # no abbreviations
+        self.refuse(["run", "--op"], "'--op' is missing")
+        self.refuse(["run", "--op", "--seed", "1"], "value of --op is missing", "--seed")
+        self.refuse(["run", "--op", "sum", "--op", "max"], "'--op'", "more than once")
+        self.refuse(["run", "-x"], "'-x'")
+        self.refuse(["run", "x.npy"], "'x.npy' belongs to no option")
+        self.refuse(["info", "cuda"], "'cuda' belongs to no option")
+        self.refuse(["run", "--input", ""], "name can't be empty")
+        self.refuse(["run", "--output", ""], "name can't be empty")
+        for seed in ("-1", "x", "1.5", "18446744073709551616", ""):
+            self.refuse(["run", f"--seed={seed}"] if seed else ["run", "--seed", ""], "seed" if seed
+                        else "")
+
+    def test_options_that_contradict(self):
+        self.save("x.npy", np.zeros((2, 2), "f4"))
+        self.refuse(["run", "--input", "x.npy", "--shape", "2,2"], "--shape", "--input")
+        self.refuse(["run", "--input", "x.npy", "--seed", "0"], "--seed", "--input")
+        self.refuse(["run", "--op", "sum", "--nan", "ignore"], "min and max")
+        self.refuse(["list", "--markdown", "--format", "json"], "--markdown and --format")
+        self.refuse(["list", "--format", "csv"], "one table", "5")
+
+    def test_shapes(self):
+        self.refuse(["run", "--shape", "0,3"], "(0, 3)", "R = 0", "at least one rank")
+        for shape in ("", "4,", ",4", "4,-1", "4x3", "(4,3)", "4, 3", "1e3", "99999999999999999999"):
+            self.refuse(["run", "--shape", shape], f"'{shape}'", "such as 4,16,48")
+        self.refuse(["run", "--shape", "4294967296,4294967296"], "2^63 - 1")
+        self.refuse(["run", "--shape", "4611686018427387904,1", "--dtype", "f64"], "2^63 - 1")
+
+    def test_memory_that_no_machine_has(self):
+        self.refuse(["run", "--shape", "1000000,1000000,1000"], "no memory", "4000000000000000")
+
+
+class InputTest(program.ProgramTest):
+    def refuse_file(self, array_or_bytes, *phrases, arguments=(), **options):
+        path = self.folder / "bad.npy"
+        if isinstance(array_or_bytes, bytes):
+            path.write_bytes(array_or_bytes)
+        else:
+            np.save(path, array_or_bytes, **options)
+        self.refuse(["run", "--input", "bad.npy", "--output", "y.npy", *arguments], "bad.npy",
+                    *phrases)
+
+    def test_files_that_are_not_there(self):
+        self.refuse(["run", "--input", "nowhere.npy"], "nowhere.npy", "No such file")
+        (self.folder / "folder").mkdir()
+        self.refuse(["run", "--input", "folder"], "'folder'", "not a regular file")
+
+    def test_files_that_are_corrupt(self):
+        np.save(self.folder / "good.npy", np.zeros((4, 3), "f4"))
+        good = (self.folder / "good.npy").read_bytes()
+        self.refuse_file(b"", "")
+        self.refuse_file(b"R,x\n1,2\n", "no .npy file")
+        for length in (3, 8, 9, 40, len(good) - 1):
+            self.refuse_file(good[:length], "")
+        self.refuse_file(good[:-1], "truncated", "48", "47")
+        self.refuse_file(good + b"x", "behind its last element")
+        self.refuse_file(good.replace(b"\x01\x00", b"\x09\x00", 1), "version is 9.0", "1.0, 2.0")
+        self.refuse_file(good.replace(b"(4, 3)", b"(4,-3)"), "negative")
+        self.refuse_file(good.replace(b"'shape'", b"'shepa'"), "'shepa'")
+
+    def test_arrays_that_are_not_supported(self):
+        x = np.arange(12).reshape(4, 3)
+        self.refuse_file(np.asfortranarray(x.astype("f4")), "Fortran", "ascontiguousarray")
+        self.refuse_file(x.astype(">f4"), "big endian", "newbyteorder")
+        self.refuse_file(np.array([[1], ["two"]], object), "Python objects", allow_pickle=True)
+        self.refuse_file(np.zeros(4, [("a", "f4"), ("b", "i4")]), "structured", "x['field']")
+        self.refuse_file(x.astype("c8"), "<c8", "supported")
+        self.refuse_file(x.astype(bool), "|b1", "supported")
+        self.refuse_file(np.float32(1), "()", "dimension 0 counts the ranks")
+        self.refuse_file(np.zeros((0, 3), "f4"), "R = 0")
+
+    def test_dtypes_that_the_file_does_not_hold(self):
+        x = np.zeros((2, 2), "f4")
+        self.refuse_file(x, "f32", "f64", "never converted", arguments=("--dtype", "f64"))
+        self.refuse_file(x, "bf16", arguments=("--dtype", "bf16"))
+        self.refuse_file(np.zeros((2, 2), "u2"), "u16", arguments=("--dtype", "f16"))
+
+
+class OutputTest(program.ProgramTest):
+    def test_targets_that_cannot_be_written(self):
+        self.refuse(["run", "--output", "nowhere/y.npy"], "nowhere/y.npy", "No such file")
+        (self.folder / "folder").mkdir()
+        self.refuse(["run", "--output", "folder"], "folder")
+        # Found before the input is looked at.
+        self.refuse(["run", "--output", "nowhere/y.npy", "--input", "missing.npy"], "nowhere/y.npy")
+
+    def test_a_full_disk_leaves_the_old_file_whole(self):
+        self.save("y.npy", np.arange(3.0))
+        self.refuse(["run", "--output", "y.npy"], "y.npy", os.strerror(errno.EFBIG),
+                    preexec_fn=at_most(5000))
+        np.testing.assert_array_equal(np.load(self.folder / "y.npy"), np.arange(3.0))
+
+    def test_a_full_disk_leaves_no_new_file(self):
+        self.refuse(["run", "--output", "y.npy"], "y.npy", preexec_fn=at_most(0))
+        self.assertEqual(self.files(), {})
+
+    def test_standard_output_that_takes_nothing(self):
+        with open("/dev/full", "w") as full:
+            self.refuse(["run"], "standard output", os.strerror(errno.ENOSPC), stdout=full)
+            self.refuse(["list"], "standard output", stdout=full)
+            self.refuse(["info", "--help"], "standard output", stdout=full)
+        closed = self.vranks("run", "--output", "y.npy", stdout=None, preexec_fn=lambda: os.close(1))
+        self.assertEqual(closed.returncode, 2)
+        self.assertIn("standard output", closed.stderr)
+        self.assertEqual(np.load(self.folder / "y.npy").shape, (4, 16, 48))
+
+    def test_no_standard_stream_at_all(self):
+        def close_all():
+            for stream in range(3):
+                os.close(stream)
+
+        self.assertEqual(self.vranks("run", preexec_fn=close_all).returncode, 2)
+
+
+class DeviceTest(program.ProgramTest):
+    def test_a_device_that_this_machine_lacks(self):
+        self.refuse(["run", "--device", "cuda:99"], "cuda:99")
+
+    def test_cuda_without_a_device(self):
+        hidden = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+        self.refuse(["run", "--device", "cuda"], "cuda:0", env=hidden)
+        self.succeed("run", env=hidden)  # falls back to the CPU
+
+
+class MpirunTest(program.ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.mpirun = shutil.which("mpirun")
+        if not self.mpirun or not json.loads(self.succeed("info", "--format", "json"))["mpi_library"]:
+            self.skipTest("there is no mpirun, or this build has no MPI")
+
+    def run_two(self, *arguments):
+        as_root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        return subprocess.run([self.mpirun, *as_root, "--oversubscribe", "-np", "2", *arguments],
+                              capture_output=True, text=True, timeout=60, cwd=self.folder)
+
+    def test_run_is_one_process(self):
+        refused = self.run_two(program.path(), "run", "--output", "y.npy")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertEqual(refused.stderr.count("vranks run: run is one process; start it without"), 1)
+        self.assertEqual(self.files(), {})
+
+    def test_other_commands_print_once(self):
+        listed = self.run_two(program.path(), "list", "ops", "--format", "json")
+        self.assertEqual((listed.returncode, len(json.loads(listed.stdout)["ops"])), (0, 5))
+
+    def test_arguments_that_differ_are_named_by_every_process(self):
+        refused = self.run_two(program.path(), "list", "ops", ":", "-np", "1", program.path(),
+                               "list", "dtypes")
+        self.assertNotEqual(refused.returncode, 0)
+        for process in range(3):
+            self.assertIn(f"vranks list: process {process} of 3: ", refused.stderr)
+        self.assertIn("process 2 has 'dtypes' where process 0 has 'ops'", refused.stderr)
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 The vranks authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the program prints: tables for people, JSON and CSV for programs, and docs/cli.md."""
+
+import csv
+import io
+import json
+import pathlib
+import re
+import shlex
+
+import numpy as np
+
+import program
+
+GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "cli.md"
+TOPICS = ("collectives", "ops", "dtypes", "algorithms", "backends")
+
+
+def documented_keys(command):
+    """First column of the table under '### JSON of COMMAND' in docs/cli.md."""
+    section = GUIDE.read_text().split(f"### JSON of {command}\n")[1].split("\n#")[0]
+    return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+
+
+def examples():
+    """(command line, first line it prints) of each example in docs/cli.md."""
+    return re.findall(r"^```\n\$ ([^\n]+)\n([^\n]+)", GUIDE.read_text(), re.MULTILINE)
+
+
+class GuideTest(program.ProgramTest):
+    def test_run_has_the_documented_keys(self):
+        for arguments in ([], ["--op", "max"], ["--shape", "4,0"], ["--collective", "reduce"]):
+            report = json.loads(self.succeed("run", "--format", "json", *arguments))
+            self.assertEqual(list(report), documented_keys("run"))
+
+    def test_check_has_the_documented_keys(self):
+        if json.loads(self.succeed("info", "--format", "json"))["mpi_library"] is None:
+            self.skipTest("this build has no MPI")
+        arguments = ["check", "--op", "sum", "--dtype", "f32", "--format", "json"]
+        for comparison in json.loads(self.succeed(*arguments))["comparisons"]:
+            self.assertEqual(list(comparison), documented_keys("check"))
+
+    def test_list_has_the_documented_keys(self):
+        tables = json.loads(self.succeed("list", "--format", "json"))
+        self.assertEqual(tuple(tables), TOPICS)
+        found = {key for table in tables.values() for row in table for key in row}
+        self.assertEqual(found, set(documented_keys("list")))
+
+    def test_info_has_the_documented_keys(self):
+        self.assertEqual(list(json.loads(self.succeed("info", "--format", "json"))),
+                         documented_keys("info"))
+
+    def test_options_are_documented(self):
+        for command in ("run", "check", "list", "info"):
+            for option in re.findall(r"^  (--[\w-]+)", self.succeed(command, "--help"), re.MULTILINE):
+                self.assertIn(f"`{option}", GUIDE.read_text(), f"{command} {option}")
+
+    def test_examples_do_what_they_show(self):
+        self.save("x.npy", np.random.default_rng(0).standard_normal((8, 1024)).astype("f4"))
+        self.assertGreaterEqual(len(examples()), 5)
+        for line, first in examples():
+            name, *arguments = shlex.split(line)
+            if name == "vranks":
+                done = self.vranks(*arguments)
+                printed = (done.stdout + done.stderr).splitlines()[0]
+                self.assertEqual(re.sub(r"[\d.]+", "N", printed), re.sub(r"[\d.]+", "N", first))
+
+
+class FormatTest(program.ProgramTest):
+    def test_csv_and_json_say_the_same(self):
+        arguments = ("run", "--shape", "5,7,3", "--op", "max", "--dtype", "i16", "--format")
+        report = json.loads(self.succeed(*arguments, "json"))
+        rows = list(csv.DictReader(io.StringIO(self.succeed(*arguments, "csv"))))
+        self.assertEqual(len(rows), 1)
+        self.assertEqual(list(rows[0]), list(report))
+        for key, value in report.items():
+            if key in ("median_seconds", "gigabytes_per_second"):
+                continue
+            if isinstance(value, float):
+                self.assertEqual(float(rows[0][key]), value, key)
+            else:
+                text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+                self.assertEqual(rows[0][key], "" if value is None else text, key)
+
+    def test_tables_are_aligned(self):
+        for arguments in ([], ["--collective", "reduce", "--dtype", "bf16"], ["--op", "min"],
+                          ["--shape", "3"], ["--shape", "7,3,1,2,100", "--dtype", "i64"]):
+            lines = self.succeed("run", *arguments).splitlines()
+            self.assertEqual(lines[1], "")
+            self.assertIn("  algorithm  direct", "\n".join(lines))
+            for line in lines[1:]:
+                self.assertRegex(line, r"\A(  (?=.{9}  )\w* *\S.*)?\Z")
+                self.assertEqual(line, line.rstrip())
+                self.assertTrue(len(line) <= 100 or line.startswith("  device"), line)
+            # Numbers of a column end in one column.
+            rows = [line for line in lines if re.search(r"\[.*:\]  ", line)]
+            self.assertEqual(len({len(line) for line in rows}), 1 if rows else 0, rows)
+
+    def test_preview_shows_first_and_last(self):
+        x = np.arange(2 * 9 * 12, dtype="i4").reshape(2, 9, 12)
+        y, report = self.run_on(x, "--op", "max", "--collective", "reduce")
+        text = self.succeed("run", "--input", "x.npy", "--op", "max")
+        for row in (0, 1, 2, 8):
+            pattern = r"\[%d, :\] +%s +\.\.\. +%s\n" % (
+                row, " +".join(map(str, y[row, :3])), " +".join(map(str, y[row, -3:])))
+            self.assertRegex(text, pattern)
+        self.assertNotIn("[3, :]", text)
+        self.assertEqual(report["first_elements"], y.ravel()[:3].tolist())
+        self.assertEqual(report["last_elements"], y.ravel()[-3:].tolist())
+
+    def test_numbers_that_json_lacks(self):
+        self.save("x.npy", np.array([[np.inf, np.nan, -np.inf, 1.0]], "f4"))
+        report = json.loads(self.succeed("run", "--input", "x.npy", "--format", "json"))
+        self.assertEqual(report["first_elements"], [None, None, None])
+        self.assertEqual(report["over_bound"], 0)
+        row = next(csv.DictReader(io.StringIO(self.succeed("run", "--input", "x.npy", "--format",
+                                                           "csv"))))
+        self.assertEqual(row["first_elements"], "inf nan -inf")
+        self.assertIn("inf", self.succeed("run", "--input", "x.npy"))
+
+    def test_names_of_files_are_kept(self):
+        name = 'a, "b"\n ü.npy'
+        self.save(name, np.zeros((2, 2), "f4"))
+        self.assertEqual(json.loads(self.succeed("run", "--input", name, "--format", "json"))["input"],
+                         name)
+        row = next(csv.DictReader(io.StringIO(self.succeed("run", "--input", name, "--format",
+                                                           "csv"), newline="")))
+        self.assertEqual(row["input"], name)
+
+
+class ListTest(program.ProgramTest):
+    def test_every_listed_name_and_alias_is_taken(self):
+        tables = json.loads(self.succeed("list", "--format", "json"))
+        for topic, option in (("collectives", "--collective"), ("ops", "--op"), ("dtypes", "--dtype")):
+            for row in tables[topic]:
+                for name in (row["name"], *row["aliases"]):
+                    self.succeed("run", option, name, "--shape", "2,3")
+
+    def test_topics(self):
+        for topic in TOPICS:
+            self.assertTrue(self.succeed("list", topic).startswith(f"{topic}\n  name "))
+            rows = list(csv.DictReader(io.StringIO(self.succeed("list", topic, "--format", "csv"))))
+            self.assertEqual([row["name"] for row in rows],
+                             [row["name"] for row in
+                              json.loads(self.succeed("list", topic, "--format", "json"))[topic]])
+        self.assertEqual(list(json.loads(self.succeed("list", "ops", "dtypes", "--format", "json"))),
+                         ["ops", "dtypes"])
+
+    def test_markdown(self):
+        lines = self.succeed("list", "algorithms", "--markdown").splitlines()
+        self.assertEqual(lines[1], "| --- | --- | --- | --- |")
+        self.assertEqual({line.count(" | ") for line in lines}, {3})
+
+
+class HelpTest(program.ProgramTest):
+    def test_help(self):
+        text = self.succeed("--help")
+        for command in ("run", "check", "list", "info"):
+            self.assertRegex(text, rf"\n  {command} +\w")
+            help_text = self.succeed(command, "--help")
+            self.assertTrue(help_text.startswith(f"Usage: vranks {command} "))
+            self.assertEqual(help_text, self.succeed(command, "-h"))
+            for line in help_text.splitlines():
+                self.assertEqual(line, line.rstrip())
+                self.assertLessEqual(len(line), 100)
+
+    def test_help_lists_what_there_is(self):
+        text = self.succeed("run", "--help")
+        tables = json.loads(self.succeed("list", "--format", "json"))
+        for topic in ("collectives", "ops", "dtypes", "algorithms"):
+            for row in tables[topic]:
+                self.assertRegex(text, rf"\b{row['name']}\b")
+
+    def test_version(self):
+        self.assertRegex(self.succeed("--version"), r"\Avranks \d+\.\d+\.\d+\n\Z")
+
+
+if __name__ == "__main__":
+    program.main()
