@@ -20,10 +20,11 @@ namespace vranks::cli {
 namespace {
 
 constexpr std::string_view no_cuda =
-    "no nvcc 12 or newer was found when this was built. Install the CUDA Toolkit from\n"
-    "https://developer.nvidia.com/cuda-downloads, then run scripts/demo again";
+    "no nvcc 12 or newer was found when this was built (or VRANKS_CUDA was OFF).\n"
+    "Install the CUDA Toolkit from developer.nvidia.com/cuda-downloads,\n"
+    "then run scripts/demo again";
 constexpr std::string_view no_mpi =
-    "no MPI was found when this was built. Run\n"
+    "no MPI was found when this was built (or VRANKS_MPI was OFF). Run\n"
     "apt-get install libopenmpi-dev openmpi-bin, then scripts/demo again";
 
 // The version of the standard whose date the compiler knows.

@@ -21,8 +21,8 @@ std::span<const Algorithm> algorithms() { return table; }
 const Algorithm& find_algorithm(std::string_view text, Collective collective) {
   const Algorithm& algorithm = find_by_name(algorithms(), text, "algorithm");
   if (!has_word(algorithm.collectives, name(collective)))
-    throw Error(ErrorKind::not_supported, "algorithm " + std::string(algorithm.name) +
-                                              " has no " + std::string(name(collective)) +
+    throw Error(ErrorKind::not_supported, "algorithm " + std::string(algorithm.name) + " has no " +
+                                              std::string(name(collective)) +
                                               "; it has: " + std::string(algorithm.collectives));
   return algorithm;
 }

@@ -97,8 +97,8 @@ Provenance run(Collective collective, const TensorView& in, const Rows& in_rows,
     workspace = backend.kept_workspace(needed, in.device.index, options.stream);
   else if (workspace.bytes < needed)
     throw Error(ErrorKind::bad_argument, "workspace has " + std::to_string(workspace.bytes) +
-                                             " bytes but the call needs " +
-                                             std::to_string(needed) + " (workspace_bytes)");
+                                             " bytes but the call needs " + std::to_string(needed) +
+                                             " (workspace_bytes)");
   backend.fold(fold, in.device.index, workspace, options.stream);
   return provenance;
 }
@@ -112,8 +112,7 @@ Provenance all_reduce(const TensorView& in, const TensorView& out, const ReduceO
   return run(Collective::all_reduce, in, in_rows, rows_of(out, "output"), options);
 }
 
-Provenance reduce_ranks(const TensorView& in, const TensorView& out,
-                        const ReduceOptions& options) {
+Provenance reduce_ranks(const TensorView& in, const TensorView& out, const ReduceOptions& options) {
   const Rows in_rows = rows_of(in, "input");
   check_same_kind(in, out);
   check_shape(out, Shape(in.shape.begin() + 1, in.shape.end()));
@@ -122,9 +121,9 @@ Provenance reduce_ranks(const TensorView& in, const TensorView& out,
 
 std::size_t workspace_bytes(const Problem& problem, Device device) {
   if (problem.ranks < 1 || problem.elements < 0)
-    throw Error(ErrorKind::bad_argument, "a problem needs R >= 1 and n >= 0, not R = " +
-                                             std::to_string(problem.ranks) + " and n = " +
-                                             std::to_string(problem.elements));
+    throw Error(ErrorKind::bad_argument,
+                "a problem needs R >= 1 and n >= 0, not R = " + std::to_string(problem.ranks) +
+                    " and n = " + std::to_string(problem.elements));
   const Backend& backend = backend_for(device);
   if (problem.elements == 0) return 0;
   return backend.workspace_bytes(fold_of(problem), device.index);

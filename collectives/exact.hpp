@@ -29,9 +29,9 @@ struct Deviation {
 
 // Rounding steps an order may take on the way to one element, and the type it rounds to. With u
 // half a unit in the last place of 1 in that type, an element of a floating dtype may be off by
-//   sum    steps * u * sum|x|                [Jeannerod and Rump, SIAM J. Matrix Anal. Appl. 34,
-//   2013] mean   steps * u * mean|x|               + half the spacing of that type's subnormals
-//   prod   ((1 + u)^steps - 1) * |prod|      + what partial products that underflow lose
+//   sum    steps * u * sum|x|
+//   mean   steps * u * mean|x| + half the spacing of that type's subnormals
+//   prod   ((1 + u)^steps - 1) * |prod| + what partial products that underflow lose
 // plus half a unit in the last place of y where y's dtype is narrower. Integers, min and max must
 // be exact. A NaN or an infinity must come where the exact result is one, and nowhere else, but
 // where a partial sum or product can leave that type (a mean never may).

@@ -14,7 +14,7 @@
 namespace vranks {
 
 // name, other names that users type, input shape -> output shape
-#define VR_COLLECTIVES(X)                                                               \
+#define VR_COLLECTIVES(X)                                                                \
   X(all_reduce, "allreduce", "(R, d0, ...) -> (R, d0, ...): every rank gets the result") \
   X(reduce, "", "(R, d0, ...) -> (d0, ...): the result once")
 

@@ -28,6 +28,7 @@ VR_HOST_DEVICE float multiply(float a, float b) { return __fmul_rn(a, b); }
 VR_HOST_DEVICE double multiply(double a, double b) { return __dmul_rn(a, b); }
 VR_HOST_DEVICE float divide(float a, float b) { return __fdiv_rn(a, b); }
 VR_HOST_DEVICE double divide(double a, double b) { return __ddiv_rn(a, b); }
+VR_HOST_DEVICE float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 VR_HOST_DEVICE double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
 #else
 VR_HOST_DEVICE float add(float a, float b) { return a + b; }
@@ -36,6 +37,7 @@ VR_HOST_DEVICE float multiply(float a, float b) { return a * b; }
 VR_HOST_DEVICE double multiply(double a, double b) { return a * b; }
 VR_HOST_DEVICE float divide(float a, float b) { return a / b; }
 VR_HOST_DEVICE double divide(double a, double b) { return a / b; }
+VR_HOST_DEVICE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 VR_HOST_DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 #endif
 
@@ -138,7 +140,7 @@ struct FloatSum {
 
   bool mean = false;
   Carried scale = 1;             // 2^-ceil(log2 R)
-  Divisor<Carried> by_ranks;     // R
+  Divisor<Carried> by_ranks;     // R; 1 for a sum
   Divisor<Carried> by_fraction;  // R * scale, in (1/2, 1]
 
   static FloatSum of(const TreeFold& fold) {
@@ -146,16 +148,14 @@ struct FloatSum {
     op.mean = fold.op == ReduceOp::mean;
     const double scale = 1.0 / static_cast<double>(1ull << tree_levels(fold.ranks));
     op.scale = static_cast<Carried>(scale);
-    op.by_ranks = Divisor<Carried>::of(static_cast<double>(fold.ranks));
+    op.by_ranks = Divisor<Carried>::of(op.mean ? static_cast<double>(fold.ranks) : 1.0);
     op.by_fraction = Divisor<Carried>::of(static_cast<double>(fold.ranks) * scale);
     return op;
   }
 
   VR_HOST_DEVICE Carried lift(T x) const { return widen(x); }
   VR_HOST_DEVICE Carried combine(Carried a, Carried b) const { return add(a, b); }
-  VR_HOST_DEVICE T lower(Carried c) const {
-    return narrow<T>(mean ? by_ranks.quotient(c) : c);
-  }
+  VR_HOST_DEVICE T lower(Carried c) const { return narrow<T>(mean ? by_ranks.quotient(c) : c); }
 
   // A mean whose sum left the carried type is formed once more from scaled inputs.
   VR_HOST_DEVICE bool must_recompute(Carried c) const { return mean && !is_finite(c); }
@@ -185,9 +185,7 @@ struct IntegerSum {
 
   static IntegerSum of(const TreeFold&) { return {}; }
   VR_HOST_DEVICE Carried lift(T x) const { return static_cast<Carried>(x); }
-  VR_HOST_DEVICE Carried combine(Carried a, Carried b) const {
-    return static_cast<Carried>(a + b);
-  }
+  VR_HOST_DEVICE Carried combine(Carried a, Carried b) const { return static_cast<Carried>(a + b); }
   VR_HOST_DEVICE T lower(Carried c) const { return static_cast<T>(c); }
 };
 
@@ -215,8 +213,7 @@ template <class T>
 struct IntegerMean {
   using Element = T;
   using Carried =
-      std::conditional_t<sizeof(T) == 8,
-                         std::conditional_t<std::is_signed_v<T>, Int128, UInt128>,
+      std::conditional_t<sizeof(T) == 8, std::conditional_t<std::is_signed_v<T>, Int128, UInt128>,
                          std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
   static constexpr bool recomputes = false;
 

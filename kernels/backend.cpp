@@ -13,10 +13,10 @@
 namespace vranks {
 
 std::span<const Backend* const> backends() {
-  static const std::array all{
-      &cpu_backend(),
+  static const std::array all {
+    &cpu_backend(),
 #if VRANKS_HAVE_CUDA
-      &cuda_backend(),
+        &cuda_backend(),
 #endif
   };
   return all;
@@ -30,9 +30,9 @@ const Backend& backend_for(Device device) {
       throw Error(ErrorKind::not_available,
                   "device " + to_string(device) + " can't be used: " + backend->missing());
     if (device.index < 0 || device.index >= count)
-      throw Error(ErrorKind::not_available,
-                  "there is no device " + to_string(device) + "; this machine has " +
-                      std::to_string(count) + " of that kind, counted from 0");
+      throw Error(ErrorKind::not_available, "there is no device " + to_string(device) +
+                                                "; this machine has " + std::to_string(count) +
+                                                " of that kind, counted from 0");
     return *backend;
   }
   throw Error(ErrorKind::not_available,

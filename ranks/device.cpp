@@ -20,8 +20,7 @@ Device parse_device(std::string_view text) {
     int index = -1;
     const char* end = text.data() + text.size();
     const auto parsed = std::from_chars(text.data() + 5, end, index);
-    if (parsed.ec == std::errc{} && parsed.ptr == end)
-      return {DeviceKind::cuda, index};
+    if (parsed.ec == std::errc{} && parsed.ptr == end) return {DeviceKind::cuda, index};
   }
   throw Error(ErrorKind::bad_argument,
               "there is no device '" + std::string(text) + "'; write cpu, cuda or cuda:N");

@@ -18,18 +18,18 @@
 namespace vranks {
 
 // name, storage type, kind, type string in a .npy file, other names that users type
-#define VR_DTYPES(X)                                                       \
-  X(f64, double, floating, "<f8", "float64 fp64 double")                   \
-  X(f32, float, floating, "<f4", "float32 fp32 float")                     \
-  X(f16, ::vranks::Half, floating, "<f2", "float16 fp16 half")             \
-  X(bf16, ::vranks::BFloat16, floating, "<u2", "bfloat16")                 \
-  X(i8, std::int8_t, signed_integer, "|i1", "int8")                        \
-  X(u8, std::uint8_t, unsigned_integer, "|u1", "uint8")                    \
-  X(i16, std::int16_t, signed_integer, "<i2", "int16")                     \
-  X(u16, std::uint16_t, unsigned_integer, "<u2", "uint16")                 \
-  X(i32, std::int32_t, signed_integer, "<i4", "int32 int")                 \
-  X(u32, std::uint32_t, unsigned_integer, "<u4", "uint32")                 \
-  X(i64, std::int64_t, signed_integer, "<i8", "int64")                     \
+#define VR_DTYPES(X)                                           \
+  X(f64, double, floating, "<f8", "float64 fp64 double")       \
+  X(f32, float, floating, "<f4", "float32 fp32 float")         \
+  X(f16, ::vranks::Half, floating, "<f2", "float16 fp16 half") \
+  X(bf16, ::vranks::BFloat16, floating, "<u2", "bfloat16")     \
+  X(i8, std::int8_t, signed_integer, "|i1", "int8")            \
+  X(u8, std::uint8_t, unsigned_integer, "|u1", "uint8")        \
+  X(i16, std::int16_t, signed_integer, "<i2", "int16")         \
+  X(u16, std::uint16_t, unsigned_integer, "<u2", "uint16")     \
+  X(i32, std::int32_t, signed_integer, "<i4", "int32 int")     \
+  X(u32, std::uint32_t, unsigned_integer, "<u4", "uint32")     \
+  X(i64, std::int64_t, signed_integer, "<i8", "int64")         \
   X(u64, std::uint64_t, unsigned_integer, "<u8", "uint64")
 
 enum class DType : std::uint8_t {

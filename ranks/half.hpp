@@ -64,10 +64,16 @@ VR_HOST_DEVICE float to_float(Half x) {
 }
 
 VR_HOST_DEVICE BFloat16 to_bfloat16(float x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  std::uint16_t narrow;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(narrow) : "f"(x));
+  return {narrow};
+#else
   const std::uint32_t bits = detail::bits_from_float(x);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return {0x7fff};
   const std::uint32_t rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
   return {static_cast<std::uint16_t>(rounded >> 16)};
+#endif
 }
 
 VR_HOST_DEVICE Half to_half(float x) {

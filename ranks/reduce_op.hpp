@@ -11,11 +11,11 @@
 namespace vranks {
 
 // name, other names that users type, what it computes over the ranks of a group
-#define VR_REDUCE_OPS(X)                                                                       \
-  X(sum, "", "x0 + x1 + ...; integers wrap modulo 2^bits")                                     \
+#define VR_REDUCE_OPS(X)                                                                        \
+  X(sum, "", "x0 + x1 + ...; integers wrap modulo 2^bits")                                      \
   X(mean, "avg average", "sum / ranks; never overflows; integers exact, truncated toward zero") \
-  X(prod, "product", "x0 * x1 * ...; integers wrap modulo 2^bits")                             \
-  X(min, "minimum", "smallest; -0 < +0; NaN by policy")                                        \
+  X(prod, "product", "x0 * x1 * ...; integers wrap modulo 2^bits")                              \
+  X(min, "minimum", "smallest; -0 < +0; NaN by policy")                                         \
   X(max, "maximum", "largest; -0 < +0; NaN by policy")
 
 enum class ReduceOp : std::uint8_t {

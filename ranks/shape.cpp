@@ -41,9 +41,9 @@ std::int64_t element_count(const Shape& shape, std::size_t element_bytes) {
   bool empty = false;
   for (const std::int64_t dimension : shape) {
     if (dimension < 0)
-      throw Error(ErrorKind::bad_argument,
-                  "shape " + to_string(shape) + " has the negative dimension " +
-                      std::to_string(dimension));
+      throw Error(
+          ErrorKind::bad_argument,
+          "shape " + to_string(shape) + " has the negative dimension " + std::to_string(dimension));
     empty |= dimension == 0;
     // A zero anywhere makes the product zero, however large the other dimensions are.
     if (dimension != 0) overflow |= __builtin_mul_overflow(count, dimension, &count);

@@ -67,8 +67,9 @@ void check_contiguous(const TensorView& tensor, std::size_t first, const char* w
 Rows rows_of(const TensorView& tensor, const char* what) {
   if (tensor.shape.empty())
     throw Error(ErrorKind::bad_argument,
-                std::string(what) + " has no dimensions; dimension 0 counts the ranks, so a "
-                                    "shape such as (R, ...) is needed");
+                std::string(what) +
+                    " has no dimensions; dimension 0 counts the ranks, so a "
+                    "shape such as (R, ...) is needed");
   if (tensor.ranks() == 0)
     refuse(ErrorKind::bad_argument, what, tensor, "R = 0; at least one rank is needed");
   const std::int64_t elements = check_tensor(tensor, what);

@@ -99,7 +99,8 @@ class CpuBackend final : public Backend {
   void fold(const TreeFold& fold, int, Workspace workspace, Stream) const override {
     if (fold.ranks == 1) {  // keeps bits
       if (fold.in != fold.out)
-        std::memcpy(fold.out, fold.in, static_cast<std::size_t>(fold.elements) * size_bytes(fold.dtype));
+        std::memcpy(fold.out, fold.in,
+                    static_cast<std::size_t>(fold.elements) * size_bytes(fold.dtype));
       return;
     }
     const cpu::Cut cut(fold);
@@ -113,8 +114,8 @@ class CpuBackend final : public Backend {
     task.stream_stores = out_bytes >= cpu::stream_bytes;
 
     // Columns vary slowest, so that a thread's neighbouring tasks read neighbouring memory.
-#pragma omp parallel for schedule(static) firstprivate(task) num_threads(cut.threads) \
-    if (cut.threads > 1)
+#pragma omp parallel for schedule(static) firstprivate(task) \
+    num_threads(cut.threads) if (cut.threads > 1)
     for (std::int64_t k = 0; k < cut.tiles * cut.subtrees; ++k) {
       const std::int64_t subtree = k % cut.subtrees;
       task.first_column = k / cut.subtrees * cut.tile_columns;

@@ -67,8 +67,8 @@ HWY_INLINE void write(OutD d, hn::Vec<OutD> v, T* to) {
 template <class T>
 struct FloatLanes : CarriedLanes<ar::Wide<T>> {
   using Base = CarriedLanes<ar::Wide<T>>;
-  using typename Base::V;
   using Base::d;
+  using typename Base::V;
   static constexpr bool available = !std::is_same_v<T, Half> || has_f16;
   static constexpr bool lowers = available;
 
@@ -87,9 +87,9 @@ struct FloatLanes : CarriedLanes<ar::Wide<T>> {
   }
 
   // Vectors of T as Highway knows them: bf16 is bits to it.
-  using Out = std::conditional_t<
-      std::is_same_v<T, BFloat16>, std::uint16_t,
-      std::conditional_t<std::is_same_v<T, Half>, hwy::float16_t, ar::Wide<T>>>;
+  using Out =
+      std::conditional_t<std::is_same_v<T, BFloat16>, std::uint16_t,
+                         std::conditional_t<std::is_same_v<T, Half>, hwy::float16_t, ar::Wide<T>>>;
   static constexpr hn::Rebind<Out, decltype(d)> out_d{};
 
   // As ar::narrow.
@@ -104,8 +104,8 @@ struct FloatLanes : CarriedLanes<ar::Wide<T>> {
       const auto bits = hn::BitCast(d_bits, v);
       const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d_bits, 1u));
       const auto rounded = hn::ShiftRight<16>(bits + hn::Set(d_bits, 0x7fffu) + odd);
-      const auto result = hn::IfThenElse(hn::RebindMask(d_bits, hn::IsNaN(v)),
-                                         hn::Set(d_bits, 0x7fffu), rounded);
+      const auto result =
+          hn::IfThenElse(hn::RebindMask(d_bits, hn::IsNaN(v)), hn::Set(d_bits, 0x7fffu), rounded);
       return hn::TruncateTo(out_d, result);
     } else if constexpr (std::is_same_v<T, Half>) {
       return hn::DemoteTo(out_d, v);
@@ -192,8 +192,8 @@ struct Lanes<ar::MinMax<T>> : CarriedLanes<typename ar::MinMax<T>::Key> {
   HWY_INLINE V lower(V v) const {
     V bits = ordered(hn::Xor(v, hn::Set(d, op.flip)));
     if constexpr (ar::is_float<T>) {
-      const Key nan = ar::bits_as<Key>(
-          ar::narrow<T>(std::numeric_limits<ar::Wide<T>>::quiet_NaN()));
+      const Key nan =
+          ar::bits_as<Key>(ar::narrow<T>(std::numeric_limits<ar::Wide<T>>::quiet_NaN()));
       bits = hn::IfThenElse(hn::Eq(v, hn::Set(d, op.nan_key)), hn::Set(d, nan), bits);
     }
     return bits;
@@ -201,9 +201,7 @@ struct Lanes<ar::MinMax<T>> : CarriedLanes<typename ar::MinMax<T>::Key> {
 
  private:
   // All bits set in lanes below zero.
-  HWY_INLINE V negative(V bits) const {
-    return hn::VecFromMask(d, hn::Lt(bits, hn::Zero(d)));
-  }
+  HWY_INLINE V negative(V bits) const { return hn::VecFromMask(d, hn::Lt(bits, hn::Zero(d))); }
 };
 
 }  // namespace vranks::cpu::HWY_NAMESPACE

@@ -77,17 +77,25 @@ HWY_NOINLINE void fold_block(const Op& op, const Element<Op>* const* rows, std::
 }
 
 template <class Op>
-HWY_INLINE void fold_rows(const Op& op, const Element<Op>* const* rows, int m,
-                          std::int64_t columns, Carried<Op>* tile) {
+HWY_INLINE void fold_rows(const Op& op, const Element<Op>* const* rows, int m, std::int64_t columns,
+                          Carried<Op>* tile) {
   switch (m) {
-    case 1: return fold_block<1>(op, rows, columns, tile);
-    case 2: return fold_block<2>(op, rows, columns, tile);
-    case 3: return fold_block<3>(op, rows, columns, tile);
-    case 4: return fold_block<4>(op, rows, columns, tile);
-    case 5: return fold_block<5>(op, rows, columns, tile);
-    case 6: return fold_block<6>(op, rows, columns, tile);
-    case 7: return fold_block<7>(op, rows, columns, tile);
-    default: return fold_block<8>(op, rows, columns, tile);
+    case 1:
+      return fold_block<1>(op, rows, columns, tile);
+    case 2:
+      return fold_block<2>(op, rows, columns, tile);
+    case 3:
+      return fold_block<3>(op, rows, columns, tile);
+    case 4:
+      return fold_block<4>(op, rows, columns, tile);
+    case 5:
+      return fold_block<5>(op, rows, columns, tile);
+    case 6:
+      return fold_block<6>(op, rows, columns, tile);
+    case 7:
+      return fold_block<7>(op, rows, columns, tile);
+    default:
+      return fold_block<8>(op, rows, columns, tile);
   }
 }
 
@@ -114,7 +122,7 @@ HWY_NOINLINE void lower(const Op& op, const Carried<Op>* HWY_RESTRICT tile, std:
     const Lanes<Op> lanes(op);
     const std::int64_t step = lanes.count();
     if (lanes.can_lower())
-      for (; i + step <= columns; i += step) 
+      for (; i + step <= columns; i += step)
         write<false>(lanes.out_d, lanes.lower(lanes.load_carried(tile + i)), out + i);
   }
   for (; i < columns; ++i) out[i] = op.lower(tile[i]);
@@ -235,8 +243,8 @@ HWY_NOINLINE void fold_in_registers(const Op& op, const TileTask& task, std::int
   for (int k = 0; k < m; ++k) {
     row[k] = reinterpret_cast<const T*>(in + k * task.fold.in_stride_bytes);
     const std::int64_t used = k < out_rows ? k : 0;
-    out[k] = reinterpret_cast<T*>(task.fold.out + used * task.fold.out_stride_bytes) +
-             task.first_column;
+    out[k] =
+        reinterpret_cast<T*>(task.fold.out + used * task.fold.out_stride_bytes) + task.first_column;
   }
   const auto combine = [&](auto a, auto b) HWY_ATTR { return lanes.combine(a, b); };
   for (std::int64_t i = 0; i < columns; i += step) {
@@ -262,13 +270,20 @@ HWY_NOINLINE void fold_in_registers(const Op& op, const TileTask& task, std::int
 template <bool stream, class Op>
 void fold_in_registers(const Op& op, const TileTask& task, std::int64_t columns) {
   switch (task.ranks) {
-    case 2: return fold_in_registers<2, stream>(op, task, columns);
-    case 3: return fold_in_registers<3, stream>(op, task, columns);
-    case 4: return fold_in_registers<4, stream>(op, task, columns);
-    case 5: return fold_in_registers<5, stream>(op, task, columns);
-    case 6: return fold_in_registers<6, stream>(op, task, columns);
-    case 7: return fold_in_registers<7, stream>(op, task, columns);
-    case 8: return fold_in_registers<8, stream>(op, task, columns);
+    case 2:
+      return fold_in_registers<2, stream>(op, task, columns);
+    case 3:
+      return fold_in_registers<3, stream>(op, task, columns);
+    case 4:
+      return fold_in_registers<4, stream>(op, task, columns);
+    case 5:
+      return fold_in_registers<5, stream>(op, task, columns);
+    case 6:
+      return fold_in_registers<6, stream>(op, task, columns);
+    case 7:
+      return fold_in_registers<7, stream>(op, task, columns);
+    case 8:
+      return fold_in_registers<8, stream>(op, task, columns);
   }
 }
 
@@ -282,13 +297,15 @@ int fold_vectors(const Op& op, const TileTask& task, TileTask* rest) {
       const auto width = static_cast<std::int64_t>(sizeof(Element<Op>));
       const std::int64_t step = lanes.count();
       const std::int64_t vector_bytes = step * width;
-      const auto address = static_cast<std::int64_t>(
-          reinterpret_cast<std::uintptr_t>(task.fold.out) + std::uintptr_t(task.first_column * width));
+      const auto address =
+          static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(task.fold.out) +
+                                    std::uintptr_t(task.first_column * width));
       const bool rows_alike =
           task.fold.out_rows == 1 || task.fold.out_stride_bytes % vector_bytes == 0;
       const bool stream = task.stream_stores && rows_alike;
       const std::int64_t head =
-          stream ? std::min(task.columns, (vector_bytes - address % vector_bytes) % vector_bytes / width)
+          stream ? std::min(task.columns,
+                            (vector_bytes - address % vector_bytes) % vector_bytes / width)
                  : 0;
       const std::int64_t body = (task.columns - head) / step * step;
       TileTask middle = task;
@@ -316,10 +333,9 @@ void fold_whole(const Op& op, const TileTask& task) {
   TileTask rest[2];
   const int count = fold_vectors(op, task, rest);
   for (int k = 0; k < count; ++k) {
-    const std::byte* in =
-        task.fold.in + rest[k].first_column * std::int64_t(sizeof(Element<Op>));
-    const auto* tile = fold_columns(op, in, task.fold.in_stride_bytes, task.ranks, rest[k].columns,
-                                    task.scratch);
+    const std::byte* in = task.fold.in + rest[k].first_column * std::int64_t(sizeof(Element<Op>));
+    const auto* tile =
+        fold_columns(op, in, task.fold.in_stride_bytes, task.ranks, rest[k].columns, task.scratch);
     finish_tile(op, tile, rest[k], rest[k].columns);
   }
 }
@@ -332,7 +348,8 @@ void run_task(const TileTask& task) {
   const std::byte* in = task.fold.in + task.first_rank * task.fold.in_stride_bytes +
                         task.first_column * std::int64_t(sizeof(Element<Op>));
   switch (task.kind) {
-    case TileTask::whole: return fold_whole(op, task);
+    case TileTask::whole:
+      return fold_whole(op, task);
     case TileTask::part: {
       const auto* tile =
           fold_columns(op, in, task.fold.in_stride_bytes, task.ranks, columns, task.scratch);

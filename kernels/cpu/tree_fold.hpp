@@ -19,9 +19,7 @@ inline constexpr std::int64_t tile_bytes = 8192;
 
 // Tiles that the tree over `ranks` rows needs at once: one a level above blocks of eight, and one
 // for the block in hand.
-constexpr int scratch_tiles(std::int64_t ranks) {
-  return std::max(tree_levels(ranks) - 3, 0) + 2;
-}
+constexpr int scratch_tiles(std::int64_t ranks) { return std::max(tree_levels(ranks) - 3, 0) + 2; }
 
 struct TileTask {
   enum Kind {

@@ -18,10 +18,13 @@ template <class T>
 void run_op(const TileTask& task) {
   switch (task.fold.op) {
     case ReduceOp::sum:
-    case ReduceOp::mean: return run_task<ar::FloatSum<T>>(task);
-    case ReduceOp::prod: return run_task<ar::FloatProduct<T>>(task);
+    case ReduceOp::mean:
+      return run_task<ar::FloatSum<T>>(task);
+    case ReduceOp::prod:
+      return run_task<ar::FloatProduct<T>>(task);
     case ReduceOp::min:
-    case ReduceOp::max: return run_task<ar::MinMax<T>>(task);
+    case ReduceOp::max:
+      return run_task<ar::MinMax<T>>(task);
   }
 }
 

@@ -17,11 +17,15 @@ namespace vranks::cpu::HWY_NAMESPACE {
 template <class T>
 void run_op(const TileTask& task) {
   switch (task.fold.op) {
-    case ReduceOp::sum: return run_task<ar::IntegerSum<T>>(task);
-    case ReduceOp::mean: return run_task<ar::IntegerMean<T>>(task);
-    case ReduceOp::prod: return run_task<ar::IntegerProduct<T>>(task);
+    case ReduceOp::sum:
+      return run_task<ar::IntegerSum<T>>(task);
+    case ReduceOp::mean:
+      return run_task<ar::IntegerMean<T>>(task);
+    case ReduceOp::prod:
+      return run_task<ar::IntegerProduct<T>>(task);
     case ReduceOp::min:
-    case ReduceOp::max: return run_task<ar::MinMax<T>>(task);
+    case ReduceOp::max:
+      return run_task<ar::MinMax<T>>(task);
   }
 }
 

@@ -25,9 +25,9 @@ struct AnyInteger {
   VR_HOST_DEVICE C lift(T x) const { return static_cast<C>(x); }
   VR_HOST_DEVICE C combine(C a, C b) const {
     // Unsigned arithmetic wraps; what is above the element's width falls away in lower().
-    using Wrapping = std::conditional_t<(sizeof(C) > 8), arithmetic::UInt128,
-                                        std::conditional_t<(sizeof(C) > 4), std::uint64_t,
-                                                           std::uint32_t>>;
+    using Wrapping =
+        std::conditional_t<(sizeof(C) > 8), arithmetic::UInt128,
+                           std::conditional_t<(sizeof(C) > 4), std::uint64_t, std::uint32_t>>;
     switch (op) {
       case ReduceOp::sum:
       case ReduceOp::mean:

@@ -89,13 +89,19 @@ class CudaBackend final : public Backend {
     if (fold.ranks == 1) return cuda::copy_row(fold, stream);
     const cuda::Plan plan(fold, multiprocessors(device));
     switch (fold.dtype) {
-      case DType::f64: return cuda::fold_f64(fold, plan, workspace, stream);
-      case DType::f32: return cuda::fold_f32(fold, plan, workspace, stream);
-      case DType::f16: return cuda::fold_f16(fold, plan, workspace, stream);
-      case DType::bf16: return cuda::fold_bf16(fold, plan, workspace, stream);
+      case DType::f64:
+        return cuda::fold_f64(fold, plan, workspace, stream);
+      case DType::f32:
+        return cuda::fold_f32(fold, plan, workspace, stream);
+      case DType::f16:
+        return cuda::fold_f16(fold, plan, workspace, stream);
+      case DType::bf16:
+        return cuda::fold_bf16(fold, plan, workspace, stream);
       case DType::i32:
-      case DType::i64: return cuda::fold_integer(fold, plan, workspace, stream);
-      default: return cuda::fold_any_integer(fold, plan, workspace, stream);
+      case DType::i64:
+        return cuda::fold_integer(fold, plan, workspace, stream);
+      default:
+        return cuda::fold_any_integer(fold, plan, workspace, stream);
     }
   }
 

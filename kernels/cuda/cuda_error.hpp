@@ -23,8 +23,8 @@ inline void check_cuda(cudaError_t status, const char* doing) {
 // A grid's x dimension ends at 2^31 - 1 blocks.
 inline void check_grid(std::int64_t blocks) {
   if (blocks > 0x7fffffff)
-    throw Error(ErrorKind::not_supported,
-                "the fold needs " + std::to_string(blocks) + " thread blocks; CUDA allows 2^31 - 1");
+    throw Error(ErrorKind::not_supported, "the fold needs " + std::to_string(blocks) +
+                                              " thread blocks; CUDA allows 2^31 - 1");
 }
 
 }  // namespace vranks::cuda

@@ -12,9 +12,9 @@ namespace {
 template <class T, int bytes>
 using Carrier = std::conditional_t<
     bytes == 16, std::conditional_t<std::is_signed_v<T>, arithmetic::Int128, arithmetic::UInt128>,
-    std::conditional_t<
-        bytes == 8, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>,
-        std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>>>;
+    std::conditional_t<bytes == 8,
+                       std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>,
+                       std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>>>;
 
 template <class T, int carried_bytes>
 void run(const TreeFold& fold, const Plan& plan, Workspace workspace, Stream stream) {

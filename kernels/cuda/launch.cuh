@@ -17,16 +17,15 @@ void broadcast_row(const TreeFold& fold, Stream stream);
 
 template <int Levels, class Access, class Op, bool FromParts>
 void launch(const Launch<Op, FromParts>& arguments, Stream stream) {
-  constexpr std::int64_t columns =
-      Access::template columns<typename Launch<Op, FromParts>::In>;
+  constexpr std::int64_t columns = Access::template columns<typename Launch<Op, FromParts>::In>;
   const bool one = arguments.subtree_ranks >= arguments.ranks;
   const std::int64_t subtrees =
       one ? 1 : (arguments.ranks + arguments.subtree_ranks - 1) / arguments.subtree_ranks;
   const std::int64_t threads = subtrees * ((arguments.elements + columns - 1) / columns);
   const std::int64_t blocks = (threads + block_threads - 1) / block_threads;
   check_grid(blocks);
-  tree_kernel<Levels, Access><<<static_cast<unsigned>(blocks), block_threads, 0, stream>>>(
-      arguments);
+  tree_kernel<Levels, Access>
+      <<<static_cast<unsigned>(blocks), block_threads, 0, stream>>>(arguments);
   check_cuda(cudaGetLastError(), "launching the tree kernel");
 }
 

@@ -46,8 +46,8 @@ Plan::Plan(const TreeFold& fold, int multiprocessors) {
 std::size_t Plan::half_bytes(const TreeFold& fold) const {
   if (count == 0) return 0;
   // The first launch leaves the most parts.
-  const std::size_t bytes = static_cast<std::size_t>(cuts[0].subtrees() * fold.elements) *
-                            widest_carried_bytes(fold);
+  const std::size_t bytes =
+      static_cast<std::size_t>(cuts[0].subtrees() * fold.elements) * widest_carried_bytes(fold);
   return (bytes + 255) / 256 * 256;
 }
 

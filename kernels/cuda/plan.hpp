@@ -34,7 +34,7 @@ struct Plan {
     std::int64_t subtrees() const { return (ranks + subtree_ranks - 1) / subtree_ranks; }
   };
 
-  Cut cuts[16];    // launches that leave parts; the last launch walks what they left
+  Cut cuts[16];  // launches that leave parts; the last launch walks what they left
   int count = 0;
   std::int64_t last_ranks = 0;  // rows that the last launch reads
 

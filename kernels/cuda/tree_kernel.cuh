@@ -20,8 +20,8 @@ namespace vranks::cuda {
 
 inline constexpr int block_ranks = 8;
 
-// One launch of tree_kernel. FromParts: `in` holds carried values that an earlier launch left, which
-// are not lifted again.
+// One launch of tree_kernel. FromParts: `in` holds carried values that an earlier launch left,
+// which are not lifted again.
 template <class Op, bool FromParts>
 struct Launch {
   using In = std::conditional_t<FromParts, typename Op::Carried, typename Op::Element>;
@@ -32,7 +32,8 @@ struct Launch {
   std::int64_t ranks;          // rows of `in`
   std::int64_t subtree_ranks;  // rows to one subtree; >= ranks: one subtree
   std::int64_t elements;
-  typename Op::Carried* parts;  // [subtrees][elements] for carried results, or null: the last launch
+  typename Op::Carried*
+      parts;  // [subtrees][elements] for carried results, or null: the last launch
   typename Op::Element* out;
   std::int64_t out_stride;
   std::int64_t out_rows;
@@ -129,6 +130,34 @@ __device__ __forceinline__ Row<Op, N> full_tree(const Op& op, const Values<In, N
   }
 }
 
+template <class Op, int N>
+__device__ __forceinline__ Values<typename Op::Element, N> lower(const Op& op,
+                                                                 const Row<Op, N>& row) {
+  Values<typename Op::Element, N> lowered;
+  if constexpr (Op::recomputes) {
+    // One look at the divisor for all columns: sums, and means of a power of two of ranks.
+    if (op.by_ranks.inverse != 0) {
+#pragma unroll
+      for (int c = 0; c < N; ++c)
+        lowered.values[c] = arithmetic::narrow<typename Op::Element>(
+            arithmetic::multiply(row.values[c], op.by_ranks.inverse));
+      return lowered;
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < N; ++c) lowered.values[c] = op.lower(row.values[c]);
+  return lowered;
+}
+
+// x * 0 is 0 for finite x and NaN for all others, and NaN stays.
+template <class T, int N>
+__device__ __forceinline__ bool all_finite(const Values<T, N>& row) {
+  T zero = 0;
+#pragma unroll
+  for (int c = 0; c < N; ++c) zero = arithmetic::fused(row.values[c], T{0}, zero);
+  return zero == 0;
+}
+
 // The mean of one column again from scaled inputs: slow, rare, the same tree.
 template <class Op>
 __device__ __noinline__ typename Op::Element recompute(const Op& op,
@@ -168,8 +197,8 @@ __global__ void __launch_bounds__(block_threads)
     first = (thread - subtree * threads_a_row) * N;
     if (subtree * launch.subtree_ranks >= launch.ranks) return;
   } else {
-    first = Access::whole_row ? thread * N
-                              : std::int64_t{blockIdx.x} * block_threads * N + threadIdx.x;
+    first =
+        Access::whole_row ? thread * N : std::int64_t{blockIdx.x} * block_threads * N + threadIdx.x;
     if (first >= launch.elements) return;
   }
   const std::int64_t left = launch.elements - first;
@@ -212,15 +241,13 @@ __global__ void __launch_bounds__(block_threads)
     Values<In, N> fours[4], twos[2], ones[1];
     if (rest & 4)
 #pragma unroll
-      for (int k = 0; k < 4; ++k)
-        fours[k] = load<Access, In, N>(at + k * launch.in_stride, left);
+      for (int k = 0; k < 4; ++k) fours[k] = load<Access, In, N>(at + k * launch.in_stride, left);
     const In* const behind_fours = at + (rest & 4) * launch.in_stride;
     if (rest & 2)
 #pragma unroll
       for (int k = 0; k < 2; ++k)
         twos[k] = load<Access, In, N>(behind_fours + k * launch.in_stride, left);
-    if (rest & 1)
-      ones[0] = load<Access, In, N>(behind_fours + (rest & 2) * launch.in_stride, left);
+    if (rest & 1) ones[0] = load<Access, In, N>(behind_fours + (rest & 2) * launch.in_stride, left);
     if (rest & 1) join(full_tree<0, FromParts>(op, ones));
     if (rest & 2) join(full_tree<1, FromParts>(op, twos));
     if (rest & 4) join(full_tree<2, FromParts>(op, fours));
@@ -232,15 +259,9 @@ __global__ void __launch_bounds__(block_threads)
   if (launch.parts != nullptr)
     return store<Access>(result, launch.parts + subtree * launch.elements + first, left);
 
-  Values<T, N> lowered;
-  bool any_to_recompute = false;
-#pragma unroll
-  for (int c = 0; c < N; ++c) {
-    lowered.values[c] = op.lower(result.values[c]);
-    if constexpr (Op::recomputes) any_to_recompute |= op.must_recompute(result.values[c]);
-  }
+  Values<T, N> lowered = lower(op, result);
   if constexpr (Op::recomputes) {
-    if (any_to_recompute) {
+    if (op.mean && !all_finite(result)) {
 #pragma unroll
       for (int c = 0; c < N; ++c) {
         const std::int64_t column = c * Access::apart;

@@ -69,14 +69,16 @@ void run(benchmark::State& state, const Setup& s) {
   const DeviceBuffer in = numbers(static_cast<std::size_t>(s.ranks * row), s.dtype, s.device);
   const DeviceBuffer out(static_cast<std::size_t>(s.in_place ? 1 : out_bytes), s.device);
   const TensorView from{in.data(), s.dtype, {s.ranks, n}, {}, s.device};
-  const TensorView to{s.in_place ? in.data() : out.data(), s.dtype,
-                      all ? Shape{s.ranks, n} : Shape{n}, {}, s.device};
+  const TensorView to{s.in_place ? in.data() : out.data(),
+                      s.dtype,
+                      all ? Shape{s.ranks, n} : Shape{n},
+                      {},
+                      s.device};
   for (auto _ : state) {
     const auto call = [&] {
       all ? all_reduce(from, to, {.op = s.op}) : reduce_ranks(from, to, {.op = s.op});
     };
-    const double seconds =
-        median(backend_for(s.device).time(calls, s.device.index, call));
+    const double seconds = median(backend_for(s.device).time(calls, s.device.index, call));
     report(state, seconds, s.ranks * row + out_bytes);
   }
 }
@@ -89,8 +91,8 @@ void copy(benchmark::State& state, std::int64_t bytes, Device device) {
   const TensorView from{in.data(), DType::u8, {1, bytes}, {}, device};
   const TensorView to{out.data(), DType::u8, {bytes}, {}, device};
   for (auto _ : state) {
-    const double seconds = median(
-        backend_for(device).time(calls, device.index, [&] { reduce_ranks(from, to); }));
+    const double seconds =
+        median(backend_for(device).time(calls, device.index, [&] { reduce_ranks(from, to); }));
     report(state, seconds, 2 * bytes);
   }
 }
@@ -107,7 +109,8 @@ void add(const std::string& name, F run_it) {
 
 int main(int argc, char** argv) {
   std::int64_t mebibytes = 0;
-  if (argc > 1 && std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), mebibytes).ec == std::errc{}) {
+  if (argc > 1 &&
+      std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), mebibytes).ec == std::errc{}) {
     argv[1] = argv[0];
     ++argv, --argc;
   }

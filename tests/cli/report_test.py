@@ -84,8 +84,11 @@ class FormatTest(program.ProgramTest):
                 self.assertEqual(rows[0][key], "" if value is None else text, key)
 
     def test_tables_are_aligned(self):
+        self.save("wide.npy", np.full((2, 6, 9), -2**63))
+        self.save("tiny.npy", np.full((2, 9), 1e-300))
         for arguments in ([], ["--collective", "reduce", "--dtype", "bf16"], ["--op", "min"],
-                          ["--shape", "3"], ["--shape", "7,3,1,2,100", "--dtype", "i64"]):
+                          ["--shape", "3"], ["--shape", "7,3,1,2,100", "--dtype", "i64"],
+                          ["--input", "wide.npy"], ["--input", "tiny.npy"]):
             lines = self.succeed("run", *arguments).splitlines()
             self.assertEqual(lines[1], "")
             self.assertIn("  algorithm  direct", "\n".join(lines))

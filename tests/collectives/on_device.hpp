@@ -58,7 +58,8 @@ class OnDevice : public testing::TestWithParam<Device> {
     const auto row = call(Collective::reduce, x, ranks, options);
     const std::size_t row_bytes = row.size() * sizeof(T);
     for (std::size_t r = 0; r < static_cast<std::size_t>(ranks); ++r) {
-      EXPECT_EQ(std::memcmp(row.data(), rows.data() + r * row.size(), row_bytes), 0) << "rank " << r;
+      EXPECT_EQ(std::memcmp(row.data(), rows.data() + r * row.size(), row_bytes), 0)
+          << "rank " << r;
       EXPECT_EQ(std::memcmp(row.data(), in_place.data() + r * row.size(), row_bytes), 0)
           << "in place, rank " << r;
     }
@@ -70,9 +71,9 @@ inline std::string device_name(const testing::TestParamInfo<Device>& parameter) 
   return parameter.param.kind == DeviceKind::cpu ? "Cpu" : "Cuda";
 }
 
-#define VR_ON_EVERY_DEVICE(suite)                                                               \
-  INSTANTIATE_TEST_SUITE_P(Devices, suite,                                                      \
-                           testing::Values(Device{}, Device{DeviceKind::cuda, 0}), device_name)
+#define VR_ON_EVERY_DEVICE(suite)                                                                  \
+  INSTANTIATE_TEST_SUITE_P(Devices, suite, testing::Values(Device{}, Device{DeviceKind::cuda, 0}), \
+                           device_name)
 
 // The message of the Error that f throws; fails if it throws none.
 template <class F>

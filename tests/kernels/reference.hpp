@@ -44,8 +44,7 @@ C tree(const std::vector<C>& x, std::size_t first, std::size_t count, const Comb
   if (count == 1) return x[first];
   std::size_t left = 1;
   while (2 * left < count) left *= 2;
-  return combine(tree(x, first, left, combine),
-                 tree(x, first + left, count - left, combine));
+  return combine(tree(x, first, left, combine), tree(x, first + left, count - left, combine));
 }
 
 template <class T>
@@ -56,7 +55,8 @@ T reduce_float(const std::vector<T>& x, ReduceOp op, NanPolicy nan) {
   const auto ranks = static_cast<double>(x.size());
   const auto add = [](C a, C b) { return static_cast<C>(a + b); };
   switch (op) {
-    case ReduceOp::sum: return from_carried<T>(tree(carried, 0, x.size(), add));
+    case ReduceOp::sum:
+      return from_carried<T>(tree(carried, 0, x.size(), add));
     case ReduceOp::mean: {
       C sum = tree(carried, 0, x.size(), add);
       double divisor = ranks;
@@ -76,7 +76,8 @@ T reduce_float(const std::vector<T>& x, ReduceOp op, NanPolicy nan) {
     case ReduceOp::prod:
       return from_carried<T>(
           tree(carried, 0, x.size(), [](C a, C b) { return static_cast<C>(a * b); }));
-    default: break;
+    default:
+      break;
   }
   // min and max: exact, so any order will do.
   const C not_a_number = std::numeric_limits<C>::quiet_NaN();
@@ -111,11 +112,16 @@ T reduce_integer(const std::vector<T>& x, ReduceOp op) {
     most = value > most ? value : most;
   }
   switch (op) {
-    case ReduceOp::sum: return static_cast<T>(static_cast<Bits>(sum));
-    case ReduceOp::mean: return static_cast<T>(sum / static_cast<Wide>(x.size()));
-    case ReduceOp::prod: return static_cast<T>(static_cast<Bits>(product));
-    case ReduceOp::min: return least;
-    case ReduceOp::max: return most;
+    case ReduceOp::sum:
+      return static_cast<T>(static_cast<Bits>(sum));
+    case ReduceOp::mean:
+      return static_cast<T>(sum / static_cast<Wide>(x.size()));
+    case ReduceOp::prod:
+      return static_cast<T>(static_cast<Bits>(product));
+    case ReduceOp::min:
+      return least;
+    case ReduceOp::max:
+      return most;
   }
   return {};
 }

@@ -31,9 +31,9 @@ void fill(std::vector<T>& x, Data data, std::mt19937_64& random) {
       std::memcpy(&value, &bits, sizeof(T));
     } else {
       const double unit = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-63;
-      const double largest = std::is_same_v<T, double>     ? 1.7e308
-                             : std::is_same_v<T, Half>     ? 65000.0
-                                                           : 3.3e38;
+      const double largest = std::is_same_v<T, double> ? 1.7e308
+                             : std::is_same_v<T, Half> ? 65000.0
+                                                       : 3.3e38;
       const double x_value = data == Data::large ? largest * (0.8 + 0.2 * unit) : unit;
       if constexpr (std::is_same_v<T, double>)
         value = x_value;
@@ -63,8 +63,12 @@ void check(const Case& c, std::uint64_t seed) {
   fill(in, c.data, random);
   std::memset(out.data(), 0xa5, total * sizeof(T));
 
-  const TreeFold shape{.out_rows = c.ranks, .ranks = c.ranks, .elements = c.elements,
-                       .dtype = dtype_of<T>(), .op = c.op, .nan = c.nan};
+  const TreeFold shape{.out_rows = c.ranks,
+                       .ranks = c.ranks,
+                       .elements = c.elements,
+                       .dtype = dtype_of<T>(),
+                       .op = c.op,
+                       .nan = c.nan};
   const Backend& backend = backend_for(c.device);
   const DeviceBuffer device_in(total * sizeof(T), c.device);
   const DeviceBuffer device_out(total * sizeof(T), c.device);
@@ -112,8 +116,7 @@ void check(const Case& c, std::uint64_t seed) {
 }
 
 void check_all_types(const Case& c, std::uint64_t seed) {
-  for (const DTypeInfo& dtype : dtypes())
-    visit(dtype.dtype, [&]<class T>() { check<T>(c, seed); });
+  for (const DTypeInfo& dtype : dtypes()) visit(dtype.dtype, [&]<class T>() { check<T>(c, seed); });
 }
 
 // The table of ranks and elements; fewer columns where there are many ranks.
@@ -211,9 +214,10 @@ std::vector<std::int64_t> targets() {
     if ((hwy::SupportedTargets() & target) != 0) all.push_back(target);
   return all;
 }
-INSTANTIATE_TEST_SUITE_P(
-    InstructionSets, TreeFoldOnCpu, testing::ValuesIn(targets()),
-    [](const auto& parameter) { return std::string(hwy::TargetName(parameter.param)); });
+INSTANTIATE_TEST_SUITE_P(InstructionSets, TreeFoldOnCpu, testing::ValuesIn(targets()),
+                         [](const auto& parameter) {
+                           return std::string(hwy::TargetName(parameter.param));
+                         });
 
 TEST(TreeFoldOnCuda, Table) {
   VR_SKIP_WITHOUT_CUDA();
