@@ -163,6 +163,24 @@ struct FloatSum {
   VR_HOST_DEVICE T lower_scaled(Carried c) const { return narrow<T>(by_fraction.quotient(c)); }
 };
 
+// One element of a mean whose carried sum was not finite, formed again from scaled inputs: the same
+// tree, one rank after the other. column: rank 0's element; stride: elements from rank to rank.
+template <class Op>
+VR_HOST_DEVICE typename Op::Element mean_of_scaled(const Op& op, const typename Op::Element* column,
+                                                   std::int64_t stride, std::int64_t ranks) {
+  typename Op::Carried levels[64];
+  typename Op::Carried current = op.lift_scaled(column[0]);
+  for (std::int64_t r = 1; r < ranks; ++r) {
+    int level = 0;
+    for (; (r - 1) >> level & 1; ++level) current = op.combine(levels[level], current);
+    levels[level] = current;
+    current = op.lift_scaled(column[r * stride]);
+  }
+  for (int level = 0; (ranks - 1) >> level != 0; ++level)
+    if ((ranks - 1) >> level & 1) current = op.combine(levels[level], current);
+  return op.lower_scaled(current);
+}
+
 // Product of floats, carried in f32 or f64.
 template <class T>
 struct FloatProduct {

@@ -163,34 +163,22 @@ Carried<Op>* fold_columns(const Op& op, const std::byte* in, std::int64_t stride
   return current;
 }
 
-// Replaces out[i] wherever the sum tile[i] of a mean is not finite; the tree as in fold_columns,
-// one column at a time, which is slow and rare.
+// Replaces out[i] wherever the sum tile[i] of a mean is not finite; slow and rare. `in` points at
+// the first column of rank 0.
 template <class Op>
 HWY_NOINLINE void recompute(const Op& op, const Carried<Op>* tile, const std::byte* in,
                             std::int64_t stride_bytes, std::int64_t ranks, std::int64_t columns,
                             Element<Op>* out) {
-  std::int64_t i = 0;
-  for (; i < columns; ++i) {
+  const auto* column = reinterpret_cast<const Element<Op>*>(in);
+  const std::int64_t stride = stride_bytes / std::int64_t{sizeof(Element<Op>)};
+  for (std::int64_t i = 0; i < columns; ++i) {
     if constexpr (Lanes<Op>::available) {
       const Lanes<Op> lanes(op);
       const std::int64_t step = lanes.count();
       while (i + step <= columns && !lanes.must_recompute(lanes.load_carried(tile + i))) i += step;
-      if (i == columns) break;
+      if (i == columns) return;
     }
-    if (!op.must_recompute(tile[i])) continue;
-    Carried<Op> levels[64];
-    Carried<Op> current{};
-    for (std::int64_t r = 0; r < ranks; ++r) {
-      const std::byte* at = in + r * stride_bytes + i * std::int64_t(sizeof(Element<Op>));
-      current = op.lift_scaled(*reinterpret_cast<const Element<Op>*>(at));
-      if (r + 1 == ranks) break;
-      int level = 0;
-      for (; r >> level & 1; ++level) current = op.combine(levels[level], current);
-      levels[level] = current;
-    }
-    for (int level = 0; (ranks - 1) >> level != 0; ++level)
-      if ((ranks - 1) >> level & 1) current = op.combine(levels[level], current);
-    out[i] = op.lower_scaled(current);
+    if (op.must_recompute(tile[i])) out[i] = ar::mean_of_scaled(op, column + i, stride, ranks);
   }
 }
 

@@ -158,23 +158,12 @@ __device__ __forceinline__ bool all_finite(const Values<T, N>& row) {
   return zero == 0;
 }
 
-// The mean of one column again from scaled inputs: slow, rare, the same tree.
+// Kept out of line: rare, and its stack would cost the kernel registers.
 template <class Op>
 __device__ __noinline__ typename Op::Element recompute(const Op& op,
                                                        const typename Op::Element* column,
                                                        std::int64_t stride, std::int64_t ranks) {
-  typename Op::Carried levels[64];
-  typename Op::Carried current{};
-  for (std::int64_t r = 0; r < ranks; ++r) {
-    current = op.lift_scaled(column[r * stride]);
-    if (r + 1 == ranks) break;
-    int level = 0;
-    for (; r >> level & 1; ++level) current = op.combine(levels[level], current);
-    levels[level] = current;
-  }
-  for (int level = 0; (ranks - 1) >> level != 0; ++level)
-    if ((ranks - 1) >> level & 1) current = op.combine(levels[level], current);
-  return op.lower_scaled(current);
+  return arithmetic::mean_of_scaled(op, column, stride, ranks);
 }
 
 // Levels: merge levels above blocks of eight; a subtree has at most 8 << Levels ranks.
