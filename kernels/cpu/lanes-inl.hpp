@@ -26,7 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 namespace ar = vranks::arithmetic;
 
 // Highway's f16 conversions are exact and round to nearest even where the processor has them.
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2  // better sets have smaller numbers
 inline constexpr bool has_f16 = true;
 #else
 inline constexpr bool has_f16 = false;
@@ -103,7 +103,8 @@ struct FloatLanes : CarriedLanes<ar::Wide<T>> {
       // Round to nearest even on the bits; Highway's own conversion truncates in version 1.0.
       const auto bits = hn::BitCast(d_bits, v);
       const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d_bits, 1u));
-      const auto rounded = hn::ShiftRight<16>(bits + hn::Set(d_bits, 0x7fffu) + odd);
+      const auto rounded =
+          hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(d_bits, 0x7fffu))));
       const auto result =
           hn::IfThenElse(hn::RebindMask(d_bits, hn::IsNaN(v)), hn::Set(d_bits, 0x7fffu), rounded);
       return hn::TruncateTo(out_d, result);
