@@ -49,13 +49,18 @@ struct Cut {
   int threads;
 
   explicit Cut(const TreeFold& fold) {
-    tile_columns = std::min(fold.elements, tile_bytes / carried_bytes(fold));
-    tiles = (fold.elements + tile_columns - 1) / tile_columns;
-    subtree_ranks = fold.ranks;
-    subtrees = 1;
     const std::int64_t in_bytes =
         fold.ranks * fold.elements * static_cast<std::int64_t>(size_bytes(fold.dtype));
     threads = in_bytes < parallel_bytes ? 1 : omp_get_max_threads();
+    // Few ranks go through registers, where a task's start costs more than the cache is worth.
+    const std::int64_t tile = tile_bytes / carried_bytes(fold);
+    const std::int64_t tiles_a_thread = fold.elements / tile / threads;
+    const std::int64_t tiles_a_task =
+        fold.ranks <= 8 ? std::clamp<std::int64_t>(tiles_a_thread, 1, 16) : 1;
+    tile_columns = std::min(fold.elements, tiles_a_task * tile);
+    tiles = (fold.elements + tile_columns - 1) / tile_columns;
+    subtree_ranks = fold.ranks;
+    subtrees = 1;
     // Few columns and many ranks: cut the ranks until every thread has some four tasks.
     const std::int64_t wanted = threads == 1 ? 1 : 4 * threads;
     while (tiles * subtrees < wanted && subtree_ranks > 64) {

@@ -320,11 +320,18 @@ template <class Op>
 void fold_whole(const Op& op, const TileTask& task) {
   TileTask rest[2];
   const int count = fold_vectors(op, task, rest);
+  const std::int64_t tile_columns = tile_bytes / std::int64_t{sizeof(Carried<Op>)};
   for (int k = 0; k < count; ++k) {
-    const std::byte* in = task.fold.in + rest[k].first_column * std::int64_t(sizeof(Element<Op>));
-    const auto* tile =
-        fold_columns(op, in, task.fold.in_stride_bytes, task.ranks, rest[k].columns, task.scratch);
-    finish_tile(op, tile, rest[k], rest[k].columns);
+    TileTask tile_task = rest[k];
+    const std::int64_t end = tile_task.first_column + tile_task.columns;
+    for (; tile_task.first_column < end; tile_task.first_column += tile_columns) {
+      tile_task.columns = std::min(tile_columns, end - tile_task.first_column);
+      const std::byte* in =
+          task.fold.in + tile_task.first_column * std::int64_t{sizeof(Element<Op>)};
+      const auto* tile = fold_columns(op, in, task.fold.in_stride_bytes, task.ranks,
+                                      tile_task.columns, task.scratch);
+      finish_tile(op, tile, tile_task, tile_task.columns);
+    }
   }
 }
 

@@ -23,7 +23,8 @@ constexpr int scratch_tiles(std::int64_t ranks) { return std::max(tree_levels(ra
 
 struct TileTask {
   enum Kind {
-    whole,  // all ranks at these columns, result written to the output rows
+    whole,  // all ranks at these columns, result written to the output rows; the only kind that
+            // may have more columns than a tile
     part,   // ranks [first_rank, first_rank + ranks) at these columns, carried result to `parts`
     join,   // `ranks` parts, tile_bytes apart from `parts` on, combined and written to the output
   };
