@@ -84,6 +84,12 @@ bool Check::setup(const std::vector<std::string>& arguments) {
     return false;
   find_by_name(std::span<const Peer>(peers), peer, "library to check against");
   find_algorithm(options_.algorithm, options_.collective);
+  if (options_.algorithm != "direct" ||
+      (options_.collective != Collective::all_reduce && options_.collective != Collective::reduce))
+    throw Error(
+        ErrorKind::not_supported,
+        fmt::format("check compares all_reduce and reduce by algorithm direct, not {} by {}",
+                    vranks::name(options_.collective), options_.algorithm));
   if (!data.empty())
     data_ = {find_by_name(std::span<const DataInfo>(made_data), data, "kind of data").data};
   if (options_.input.empty()) return true;

@@ -74,8 +74,12 @@ Tensor our_result(const PeerCase& check, const Tensor& whole, Provenance& proven
   const OnDevice in(whole, check.device);
   const OnDevice out(result, check.device);
   in.send();
-  const ReduceOptions options{
-      .op = check.problem.op, .nan = check.problem.nan, .algorithm = check.algorithm};
+  const CollectiveOptions options{
+      .op = check.problem.op,
+      .algorithm = check.algorithm,
+      .nan = check.problem.op == ReduceOp::min || check.problem.op == ReduceOp::max
+                 ? std::optional(check.problem.nan)
+                 : std::nullopt};
   provenance = is_reduce ? reduce_ranks(in.view(), out.view(), options)
                          : all_reduce(in.view(), out.view(), options);
   out.fetch();

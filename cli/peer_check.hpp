@@ -10,7 +10,7 @@
 #include <string>
 
 #include "cli/job.hpp"
-#include "collectives/all_reduce.hpp"
+#include "collectives/collectives.hpp"
 #include "collectives/exact.hpp"
 #include "collectives/problem.hpp"
 #include "ranks/npy.hpp"

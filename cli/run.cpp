@@ -53,7 +53,7 @@ std::vector<double> time_calls(const Backend& backend, int device,
 }
 
 // The collective on `device`; fills `outcome` from `provenance` to `out`, and `seconds`.
-void compute(Outcome& outcome, const ReduceOptions& options, Device device) {
+void compute(Outcome& outcome, const CollectiveOptions& options, Device device) {
   const Backend& backend = backend_for(device);
   const std::size_t in_bytes = static_cast<std::size_t>(outcome.in.bytes());
   const std::size_t out_bytes = static_cast<std::size_t>(outcome.out.bytes());
@@ -122,17 +122,22 @@ class Run : public Command {
                   fmt::format("--nan ignore is about min and max; with op {} a NaN gives NaN",
                               vranks::name(op)));
     find_algorithm(options_.algorithm, options_.collective);
+    if (options_.algorithm != "direct" || (options_.collective != Collective::all_reduce &&
+                                           options_.collective != Collective::reduce))
+      throw Error(ErrorKind::not_supported,
+                  fmt::format("run has all_reduce and reduce by algorithm direct, not {} by {}",
+                              vranks::name(options_.collective), options_.algorithm));
     const Device device = usable_device(options_.device);
     if (!output_.empty()) check_writable_target(output_);
 
     Outcome outcome;
     outcome.in = make_input(options_);
     const Rows rows = rows_of(outcome.in.view(), input_name(options_).c_str());
-    outcome.problem = {options_.collective, rows.ranks, rows.elements,
-                       outcome.in.dtype(),  op,         options_.nan};
+    outcome.problem = {options_.collective, rows.ranks, rows.elements, outcome.in.dtype(), op,
+                       options_.nan,        0};
     outcome.out = Tensor(outcome.in.dtype(),
                          outcome.is_all_reduce() ? outcome.in.shape() : outcome.slice_shape());
-    compute(outcome, {.op = op, .nan = options_.nan, .algorithm = options_.algorithm}, device);
+    compute(outcome, {.op = op, .algorithm = options_.algorithm, .nan = options_.nan}, device);
     if (!output_.empty()) {
       ProgressLine progress("writing " + output_);
       save_npy(output_, outcome.out.view(),

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/options.hpp"
-#include "collectives/all_reduce.hpp"
+#include "collectives/collectives.hpp"
 #include "collectives/exact.hpp"
 #include "ranks/tensor.hpp"
 

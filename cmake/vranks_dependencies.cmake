@@ -3,6 +3,7 @@
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(fmt REQUIRED)
 find_package(hwy REQUIRED)
+find_package(nlohmann_json REQUIRED)
 
 # --- MPI ---
 set(VRANKS_HAVE_MPI OFF)
@@ -48,7 +49,6 @@ endif()
 # --- the program and the tests ---
 if(VRANKS_BUILD_CLI)
   find_package(Boost REQUIRED COMPONENTS program_options)
-  find_package(nlohmann_json REQUIRED)
 endif()
 if(VRANKS_BUILD_TESTS)
   find_package(Boost REQUIRED)

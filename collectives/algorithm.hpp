@@ -1,22 +1,65 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The registry of algorithms: who combines what with whom, in which order.
+// The registry of algorithms: who combines what with whom, in which order. To add one: a file in
+// algorithms/ that defines `Algorithm <file name>()`.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "collectives/layout.hpp"
+#include "collectives/parameters.hpp"
 #include "collectives/problem.hpp"
+#include "collectives/schedule.hpp"
+#include "kernels/arithmetic_rules.hpp"
 
 namespace vranks {
+
+struct Algorithm;
+
+// What really runs for one problem: libraries fall back by size.
+struct Selection {
+  const Algorithm* algorithm = nullptr;
+  Parameters parameters;
+  std::string reason;  // empty if it is what was asked for
+};
+
+// The rules of its arithmetic where the caller says nothing.
+struct ArithmeticDefaults {
+  // Empty: as wide as needed (f32 for f16 and bf16, exact for integer means).
+  std::optional<Accumulate> accumulate = Accumulate::storage;
+  // Empty: premultiply where partial results are rounded to a 16-bit float, which a sum of halves
+  // overflows; divide otherwise.
+  std::optional<MeanMode> mean = {};
+  NanPolicy nan = NanPolicy::propagate;
+};
 
 struct Algorithm {
   std::string_view name;
   std::string_view aliases;
   std::string_view collectives;  // names, separated by spaces
-  std::string_view order;        // of the arithmetic, for seven ranks
+  std::string_view order;        // of the arithmetic of an element, in words or for seven ranks
+  std::string_view steps;        // formula in R and log2 R
+  std::string_view bytes;        // sent by the rank that sends most: a formula in n (bytes) and R
   std::string_view source;       // paper and section, or library and version
+  std::string_view parameters;   // names of those it reads, separated by spaces
+
+  // Builds the schedule; reads of the problem its collective, ranks and root alone. Throws
+  // not_supported, naming R and the rule, if it can't.
+  Schedule (*build)(const Problem&, const Parameters&) = nullptr;
+  LayoutFunction layout = even_layout;
+  // What runs instead for that problem (may read elements, dtype and op). Null: always itself.
+  Selection (*select)(const Problem&, const Parameters&) = nullptr;
+
+  ArithmeticDefaults arithmetic = {};
+  // How a rank's own scaled input meets the partial result of a premultiplied mean, and which of
+  // two NaNs survives. Null: never fused, one pattern for all NaNs.
+  void (*refine)(const Problem&, const Parameters&, Arithmetic&) = nullptr;
+  // Whether its order is that of TreeFold, whose means never overflow.
+  bool is_tree_fold = false;
 };
 
 // Every algorithm, in the order users should see them.
@@ -24,5 +67,9 @@ std::span<const Algorithm> algorithms();
 
 // The algorithm called `text` for that collective. Throws bad_argument with what there is.
 const Algorithm& find_algorithm(std::string_view text, Collective collective);
+
+// What runs if `algorithm` is asked for: follows select() until it stays. Throws bad_argument for
+// a parameter that the algorithm doesn't read.
+Selection select(const Algorithm& algorithm, const Problem& problem, const Parameters& parameters);
 
 }  // namespace vranks

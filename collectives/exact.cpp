@@ -84,7 +84,8 @@ Expected expected_sum(const Problem& problem, ErrorBound bound, const Rows& in, 
   }
 
   const FloatGrid& carried = grid_of(bound.rounded_in);
-  const double relative = static_cast<double>(bound.steps) * carried.half_ulp_of_one();
+  const double linear = static_cast<double>(bound.steps) * carried.half_ulp_of_one();
+  const double relative = bound.compounds ? std::expm1(linear) : linear;
   expected.value = column.sum;
   expected.tolerance = relative * column.magnitude;
   if (problem.op == ReduceOp::sum) {
@@ -97,7 +98,14 @@ Expected expected_sum(const Problem& problem, ErrorBound bound, const Rows& in, 
     expected.value = divide(column.sum, divisor);
   // A quotient among the subnormals is off by half their spacing at most.
   expected.tolerance =
-      expected.tolerance / divisor + std::ldexp(1, carried.lowest - 1 - expected.shift);
+      expected.tolerance / divisor + static_cast<double>(bound.tiny_roundings) *
+                                         std::ldexp(1, carried.lowest - 1 - expected.shift);
+  if (bound.mean_may_overflow) {
+    // An infinite input, or partial sums (of scaled inputs too: the scale is rounded) that
+    // overflow.
+    expected.may_break = column.magnitude * (1 + relative) >= expected.scaled(carried.largest);
+    expected.may_overflow = expected.reaches_infinity_of(grid_of(problem.dtype));
+  }
   return expected;
 }
 
@@ -152,11 +160,12 @@ Expected expected_extreme(const Problem& problem, const ExtremesColumn& column) 
 }
 
 template <class T>
-T expected_integer(const Problem& problem, const IntegerColumn& column) {
+T expected_integer(const Problem& problem, const IntegerColumn& column, bool wraps) {
   switch (problem.op) {
     case ReduceOp::sum:
       return static_cast<T>(column.sum);
     case ReduceOp::mean:
+      if (wraps) return static_cast<T>(Int128{static_cast<T>(column.sum)} / problem.ranks);
       return static_cast<T>(column.sum / problem.ranks);
     case ReduceOp::prod:
       return static_cast<T>(column.product);
@@ -321,6 +330,26 @@ ErrorBound direct_bound(const Problem& problem) {
   }
 }
 
+ErrorBound fold_bound(const Problem& problem, const Arithmetic& rules) {
+  const bool is_ordered = problem.op == ReduceOp::min || problem.op == ReduceOp::max;
+  if (!is_floating(problem.dtype) || is_ordered)
+    return {.rounded_in = problem.dtype,
+            .wraps = rules.accumulate == Accumulate::storage && !is_floating(problem.dtype)};
+  ErrorBound bound{.steps = problem.ranks - 1, .rounded_in = problem.dtype, .compounds = true};
+  // A scale is rounded to the dtype, however wide what follows is.
+  if (!rules.premultiplies()) {
+    if (rules.accumulate == Accumulate::f32) bound.rounded_in = DType::f32;
+    if (rules.accumulate == Accumulate::f64) bound.rounded_in = DType::f64;
+  }
+  if (problem.op == ReduceOp::mean) {
+    // The division; or the scale and each product.
+    bound.steps += 2;
+    bound.mean_may_overflow = true;
+    if (rules.premultiplies()) bound.tiny_roundings = problem.ranks;
+  }
+  return bound;
+}
+
 Deviation deviation_from_exact(const Problem& problem, const Rows& in, const std::byte* result,
                                ErrorBound bound) {
   if (in.elements == 0) return {};
@@ -328,7 +357,7 @@ Deviation deviation_from_exact(const Problem& problem, const Rows& in, const std
     const T* const y = reinterpret_cast<const T*>(result);
     if constexpr (is_integer<T>) {
       return compare<T, IntegerColumn>(in, [&](Deviation& part, std::int64_t i, auto& column) {
-        judge_integer(part, i, y[i], expected_integer<T>(problem, column));
+        judge_integer(part, i, y[i], expected_integer<T>(problem, column, bound.wraps));
       });
     } else {
       const bool is_narrowed = bound.rounded_in != problem.dtype;

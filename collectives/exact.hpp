@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "collectives/problem.hpp"
+#include "kernels/arithmetic_rules.hpp"
 #include "ranks/tensor_view.hpp"
 
 namespace vranks {
@@ -38,10 +39,19 @@ struct Deviation {
 struct ErrorBound {
   std::int64_t steps = 0;
   DType rounded_in = DType::f32;
+  // Of orders other than `direct`: steps * u becomes (1 + u)^steps - 1, which differs where steps
+  // are many and the type is narrow, and
+  bool compounds = false;
+  bool mean_may_overflow = false;   // a mean's partial results may leave the type
+  bool wraps = false;               // an integer mean's sum wraps before it is divided
+  std::int64_t tiny_roundings = 1;  // of a mean: roundings that may fall among the subnormals
 };
 
 // What the `direct` order promises for that problem.
 ErrorBound direct_bound(const Problem& problem);
+
+// What holds for any order whose arithmetic follows these rules.
+ErrorBound fold_bound(const Problem& problem, const Arithmetic& rules);
 
 // Compares `result` (problem.elements of the problem's dtype, CPU memory) with the exact reduction
 // of `in` (CPU memory): integers, min and max exactly; floats in double-double arithmetic, whose

@@ -14,9 +14,11 @@
 namespace vranks {
 
 // name, other names that users type, input shape -> output shape
-#define VR_COLLECTIVES(X)                                                                \
-  X(all_reduce, "allreduce", "(R, d0, ...) -> (R, d0, ...): every rank gets the result") \
-  X(reduce, "", "(R, d0, ...) -> (d0, ...): the result once")
+#define VR_COLLECTIVES(X)                                                                   \
+  X(all_reduce, "allreduce", "(R, d0, ...) -> (R, d0, ...): every rank gets the result")    \
+  X(reduce, "", "(R, d0, ...) -> (d0, ...): the root gets the result")                      \
+  X(reduce_scatter, "reducescatter", "(R, d0, ...) -> (R, d0/R, ...): rank r gets block r") \
+  X(all_gather, "allgather", "(R, d0, ...) -> (R, R, d0, ...): every rank gets all slices")
 
 enum class Collective : std::uint8_t {
 #define X(name, aliases, meaning) name,
@@ -40,10 +42,16 @@ Collective parse_collective(std::string_view text);
 struct Problem {
   Collective collective = Collective::all_reduce;
   std::int64_t ranks = 1;
-  std::int64_t elements = 0;  // per rank
+  std::int64_t elements = 0;  // of a rank's input
   DType dtype = DType::f32;
-  ReduceOp op = ReduceOp::mean;
+  ReduceOp op = ReduceOp::mean;  // unless the collective only copies
   NanPolicy nan = NanPolicy::propagate;
+  std::int64_t root = 0;  // of a rooted collective
+
+  bool operator==(const Problem&) const = default;
 };
+
+// Whether the collective combines values; an all-gather only copies.
+constexpr bool reduces(Collective collective) { return collective != Collective::all_gather; }
 
 }  // namespace vranks

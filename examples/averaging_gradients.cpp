@@ -4,7 +4,7 @@
 // Data-parallel training on virtual ranks: each rank computes the gradient of its own share of the
 // data, all ranks average, and each takes the same step. The line y = 3x + 1 is found again, and
 // every rank ends with the same bits, as on a real cluster.
-#include <collectives/all_reduce.hpp>
+#include <collectives/collectives.hpp>
 #include <cstring>
 #include <iomanip>
 #include <iostream>

@@ -13,8 +13,11 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/fold_program.hpp"
+#include "kernels/hop.hpp"
 #include "kernels/tree_fold.hpp"
 #include "ranks/device.hpp"
+#include "ranks/tensor_view.hpp"
 
 struct CUstream_st;  // what a cudaStream_t points to
 
@@ -27,6 +30,19 @@ using Stream = CUstream_st*;
 struct Workspace {
   void* data = nullptr;
   std::size_t bytes = 0;
+};
+
+// A fold program that a device holds, ready to run any number of times.
+class PreparedFold {
+ public:
+  virtual ~PreparedFold() = default;
+
+  // Scratch memory that run() needs.
+  virtual std::size_t workspace_bytes() const = 0;
+  // Runs the program. CUDA: enqueues kernels on `stream` and returns; neither allocates nor
+  // synchronises, and may be captured in a graph. Outputs of one piece may be the very elements
+  // that this piece reads, and no element that another piece reads.
+  virtual void run(const FoldRows& rows, Workspace workspace, Stream stream) const = 0;
 };
 
 class Backend {
@@ -47,6 +63,14 @@ class Backend {
   // Runs the fold. CUDA: enqueues kernels on `stream` and returns; neither allocates nor
   // synchronises, and may be captured in a graph. Throws device if a launch fails.
   virtual void fold(const TreeFold& fold, int device, Workspace workspace, Stream stream) const = 0;
+  // Takes a program to the device: allocates there, so not while a stream is being captured.
+  virtual std::unique_ptr<PreparedFold> prepare(FoldProgram program, int device) const = 0;
+  // Runs the hops in any order, and returns when all is done. All are about `rules`.
+  virtual void run_hops(std::span<const Hop> hops, const Arithmetic& rules, int device) const = 0;
+
+  // Copies the rows, one behind the other without gaps, to `to`; ordered on `stream`.
+  virtual void copy_rows(const Rows& rows, std::byte* to, int device, Stream stream) const = 0;
+
   // Workspace for callers that bring none: one a stream (a thread on the CPU), grown when a call
   // needs more. Throws bad_argument when it would have to grow while `stream` is being captured.
   virtual Workspace kept_workspace(std::size_t bytes, int device, Stream stream) const = 0;

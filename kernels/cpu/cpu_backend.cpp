@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "kernels/arithmetic.hpp"
+#include "kernels/cpu/fold_program.hpp"
 #include "kernels/cpu/targets.hpp"
 #include "ranks/error.hpp"
 
@@ -86,6 +87,61 @@ std::string processor_name() {
 
 namespace {
 
+// Cuts the pieces of a program into tasks.
+class CpuProgram final : public PreparedFold {
+ public:
+  explicit CpuProgram(FoldProgram program) : program_(std::move(program)) {
+    const auto width = static_cast<std::int64_t>(size_bytes(program_.arithmetic.dtype));
+    std::int64_t in_bytes = 0;
+    for (const FoldPiece& piece : program_.pieces) {
+      const std::int64_t columns = piece.end - piece.begin;
+      in_bytes += columns * width * ((piece.length + 1) / 2);
+      out_bytes_ += columns * width * piece.out_rows;
+    }
+    threads_ = in_bytes < cpu::parallel_bytes ? 1 : omp_get_max_threads();
+    // Tasks of some tiles: the start of a task costs more than the cache is worth.
+    constexpr std::int64_t task_columns = 32768;
+    for (std::size_t p = 0; p < program_.pieces.size(); ++p) {
+      const FoldPiece& piece = program_.pieces[p];
+      for (std::int64_t c = piece.begin; c < piece.end; c += task_columns)
+        tasks_.push_back({p, c, std::min(c + task_columns, piece.end)});
+    }
+  }
+
+  std::size_t workspace_bytes() const override {
+    return static_cast<std::size_t>(threads_ * cpu::program_scratch_bytes(program_));
+  }
+
+  void run(const FoldRows& rows, Workspace workspace, Stream) const override {
+    cpu::ProgramTask task;
+    task.program = &program_;
+    task.rows = rows;
+    task.stream_stores = out_bytes_ >= cpu::stream_bytes;
+    const auto tasks = static_cast<std::int64_t>(tasks_.size());
+#pragma omp parallel for schedule(static) firstprivate(task) num_threads(threads_) if (threads_ > 1)
+    for (std::int64_t k = 0; k < tasks; ++k) {
+      const Task& cut = tasks_[static_cast<std::size_t>(k)];
+      task.piece = program_.pieces[cut.piece];
+      task.piece.out_begin += cut.begin - task.piece.begin;
+      task.piece.begin = cut.begin;
+      task.piece.end = cut.end;
+      task.scratch = static_cast<std::byte*>(workspace.data) +
+                     omp_get_thread_num() * cpu::program_scratch_bytes(program_);
+      cpu::run(task);
+    }
+  }
+
+ private:
+  struct Task {
+    std::size_t piece;
+    std::int64_t begin, end;  // columns
+  };
+  FoldProgram program_;
+  std::vector<Task> tasks_;
+  std::int64_t out_bytes_ = 0;
+  int threads_ = 1;
+};
+
 class CpuBackend final : public Backend {
  public:
   DeviceKind kind() const override { return DeviceKind::cpu; }
@@ -141,6 +197,28 @@ class CpuBackend final : public Backend {
       task.parts = parts + tile * cut.subtrees * cpu::tile_bytes;
       cpu::run(task);
     }
+  }
+
+  std::unique_ptr<PreparedFold> prepare(FoldProgram program, int) const override {
+    return std::make_unique<CpuProgram>(std::move(program));
+  }
+
+  void run_hops(std::span<const Hop> hops, const Arithmetic& rules, int) const override {
+    constexpr std::int64_t most = 4096;  // elements of a task
+    std::vector<std::pair<const Hop*, std::int64_t>> tasks;
+    for (const Hop& hop : hops)
+      for (std::int64_t i = 0; i < hop.elements; i += most) tasks.emplace_back(&hop, i);
+    const int threads = tasks.size() < 8 ? 1 : omp_get_max_threads();
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (const auto& [hop, first] : tasks)
+      cpu::run_hop(*hop, rules, first, std::min(most, hop->elements - first));
+  }
+
+  void copy_rows(const Rows& rows, std::byte* to, int, Stream) const override {
+#pragma omp parallel for schedule(static) if (rows.span_bytes() >= cpu::parallel_bytes)
+    for (std::int64_t r = 0; r < rows.ranks; ++r)
+      std::memcpy(to + r * rows.row_bytes(), rows.data + r * rows.stride_bytes,
+                  static_cast<std::size_t>(rows.row_bytes()));
   }
 
   Workspace kept_workspace(std::size_t bytes, int, Stream) const override {

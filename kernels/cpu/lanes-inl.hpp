@@ -15,6 +15,8 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "kernels/arithmetic.hpp"
@@ -61,6 +63,40 @@ HWY_INLINE void write(OutD d, hn::Vec<OutD> v, T* to) {
     hn::Stream(v, d, at);
   else
     hn::StoreU(v, d, at);
+}
+
+// Copies `bytes` bytes to every one of `rows` rows, around the cache if `stream`.
+inline void write_rows(const std::byte* from, std::int64_t bytes, std::byte* out,
+                       std::int64_t stride_bytes, std::int64_t rows, bool stream) {
+  const hn::ScalableTag<std::uint8_t> d;
+  const std::int64_t step = static_cast<std::int64_t>(hn::Lanes(d));
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::byte* to = out + r * stride_bytes;
+    if (!stream) {
+      std::copy_n(from, bytes, to);
+      continue;
+    }
+    const auto misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to)) % step;
+    std::int64_t i = std::min(bytes, (step - misaligned) % step);
+    std::copy_n(from, i, to);
+    for (; i + step <= bytes; i += step)
+      hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + i)), d,
+                 reinterpret_cast<std::uint8_t*>(to + i));
+    std::copy_n(from + i, bytes - i, to + i);
+  }
+}
+
+// The balanced tree over m <= 8 values that `leaf(k)` gives.
+template <int first, int m, class Leaf, class Combine>
+HWY_INLINE auto tree(const Leaf& leaf, const Combine& combine) {
+  if constexpr (m == 1) {
+    return leaf(first);
+  } else {
+    constexpr int left = 1 << (std::bit_width(unsigned{m - 1}) - 1);
+    const auto a = tree<first, left>(leaf, combine);
+    const auto b = tree<first + left, m - left>(leaf, combine);
+    return combine(a, b);
+  }
 }
 
 // Elements of a float type <-> vectors of f32 or f64.

@@ -39,19 +39,6 @@ using Element = typename Op::Element;
 template <class Op>
 using Carried = typename Op::Carried;
 
-// The balanced tree over m <= 8 values that `leaf(k)` gives.
-template <int first, int m, class Leaf, class Combine>
-HWY_INLINE auto tree(const Leaf& leaf, const Combine& combine) {
-  if constexpr (m == 1) {
-    return leaf(first);
-  } else {
-    constexpr int left = 1 << (std::bit_width(unsigned{m - 1}) - 1);
-    const auto a = tree<first, left>(leaf, combine);
-    const auto b = tree<first + left, m - left>(leaf, combine);
-    return combine(a, b);
-  }
-}
-
 // tile[i] = tree over rows[0..m) at column i.
 template <int m, class Op>
 HWY_NOINLINE void fold_block(const Op& op, const Element<Op>* const* rows, std::int64_t columns,
@@ -182,27 +169,6 @@ HWY_NOINLINE void recompute(const Op& op, const Carried<Op>* tile, const std::by
   }
 }
 
-// Copies a finished tile to every output row, around the cache if the output is large.
-inline void write_rows(const std::byte* from, std::int64_t bytes, const TileTask& task,
-                       std::int64_t byte_offset) {
-  const hn::ScalableTag<std::uint8_t> d;
-  const std::int64_t step = static_cast<std::int64_t>(hn::Lanes(d));
-  for (std::int64_t r = 0; r < task.fold.out_rows; ++r) {
-    std::byte* to = task.fold.out + r * task.fold.out_stride_bytes + byte_offset;
-    if (!task.stream_stores) {
-      std::copy_n(from, bytes, to);
-      continue;
-    }
-    const auto misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to)) % step;
-    std::int64_t i = std::min(bytes, (step - misaligned) % step);
-    std::copy_n(from, i, to);
-    for (; i + step <= bytes; i += step)
-      hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + i)), d,
-                 reinterpret_cast<std::uint8_t*>(to + i));
-    std::copy_n(from + i, bytes - i, to + i);
-  }
-}
-
 template <class Op>
 void finish_tile(const Op& op, const Carried<Op>* tile, const TileTask& task,
                  std::int64_t columns) {
@@ -215,7 +181,8 @@ void finish_tile(const Op& op, const Carried<Op>* tile, const TileTask& task,
       recompute(op, tile, task.fold.in + byte_offset, task.fold.in_stride_bytes, task.fold.ranks,
                 columns, out);
   }
-  write_rows(buffer, columns * std::int64_t(sizeof(Element<Op>)), task, byte_offset);
+  write_rows(buffer, columns * std::int64_t(sizeof(Element<Op>)), task.fold.out + byte_offset,
+             task.fold.out_stride_bytes, task.fold.out_rows, task.stream_stores);
 }
 
 // Up to eight ranks need no tile: combined, lowered and written from registers.

@@ -6,32 +6,17 @@
 #include <mutex>
 
 #include "kernels/cuda/cuda_error.hpp"
+#include "kernels/cuda/current_device.hpp"
 #include "kernels/cuda/fold.hpp"
+#include "kernels/cuda/hops.hpp"
+#include "kernels/cuda/program.hpp"
 
 namespace vranks {
 
 namespace {
 
 using cuda::check_cuda;
-
-// Makes `device` current for a scope, and whatever was current before afterwards.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int device) {
-    check_cuda(cudaGetDevice(&before_), "asking for the current device");
-    if (device != before_) check_cuda(cudaSetDevice(device), "choosing a device");
-    changed_ = device != before_;
-  }
-  ~CurrentDevice() {
-    if (changed_) cudaSetDevice(before_);
-  }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-
- private:
-  int before_ = 0;
-  bool changed_ = false;
-};
+using cuda::CurrentDevice;
 
 int multiprocessors(int device) {
   int count = 0;
@@ -105,6 +90,50 @@ class CudaBackend final : public Backend {
     }
   }
 
+  std::unique_ptr<PreparedFold> prepare(FoldProgram program, int device) const override {
+    return cuda::prepare_program(std::move(program), device);
+  }
+
+  void run_hops(std::span<const Hop> hops, const Arithmetic& rules, int device) const override {
+    const CurrentDevice current(device);
+    // One buffer a device is kept, and grown when there are more hops.
+    static std::mutex mutex;
+    static std::map<int, Workspace> kept;
+    const std::lock_guard lock(mutex);
+    cuda::run_hops(hops, rules, [&](std::size_t bytes) {
+      Workspace& memory = kept[device];
+      if (memory.bytes < bytes) {
+        if (memory.data != nullptr) release(memory.data, device);
+        memory = {};
+        memory = {allocate(bytes, device), bytes};
+      }
+      return memory.data;
+    });
+  }
+
+  void copy_rows(const Rows& rows, std::byte* to, int device, Stream stream) const override {
+    const CurrentDevice current(device);
+    const auto row_bytes = static_cast<std::size_t>(rows.row_bytes());
+    const auto ranks = static_cast<std::size_t>(rows.ranks);
+    if (row_bytes == 0 || ranks == 0) return;
+    const auto stride = static_cast<std::size_t>(rows.stride_bytes);
+    if (ranks == 1 || stride == row_bytes) {
+      check_cuda(
+          cudaMemcpyAsync(to, rows.data, ranks * row_bytes, cudaMemcpyDeviceToDevice, stream),
+          "copying rows");
+    } else if (stride <= 0x7fffffff) {
+      check_cuda(cudaMemcpy2DAsync(to, row_bytes, rows.data, stride, row_bytes, ranks,
+                                   cudaMemcpyDeviceToDevice, stream),
+                 "copying rows");
+    } else {
+      // Farther apart than a two-dimensional copy allows.
+      for (std::size_t r = 0; r < ranks; ++r)
+        check_cuda(cudaMemcpyAsync(to + r * row_bytes, rows.data + r * stride, row_bytes,
+                                   cudaMemcpyDeviceToDevice, stream),
+                   "copying a row");
+    }
+  }
+
   Workspace kept_workspace(std::size_t bytes, int device, Stream stream) const override {
     if (bytes == 0) return {};
     static std::mutex mutex;
@@ -140,8 +169,11 @@ class CudaBackend final : public Backend {
   }
 
   void release(void* memory, int device) const override {
-    const CurrentDevice current(device);
+    // Also at the program's end, when CUDA may be gone and its memory with it.
+    int before = 0;
+    if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(device) != cudaSuccess) return;
     cudaFree(memory);
+    cudaSetDevice(before);
   }
 
   void copy_from_host(void* to, const void* from, std::size_t bytes, int device) const override {

@@ -12,7 +12,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "collectives/all_reduce.hpp"
+#include "collectives/collectives.hpp"
 #include "ranks/tensor.hpp"
 
 namespace {

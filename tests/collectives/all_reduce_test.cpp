@@ -3,8 +3,6 @@
 //
 // The public calls: what they accept and refuse, what they report, and that the promised error
 // bound holds against exact rational arithmetic.
-#include "collectives/all_reduce.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -12,6 +10,7 @@
 #include <cmath>
 
 #include "collectives/algorithm.hpp"
+#include "collectives/collectives.hpp"
 #include "collectives/exact.hpp"
 #include "on_device.hpp"
 

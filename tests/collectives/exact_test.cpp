@@ -17,7 +17,7 @@
 #include <random>
 #include <vector>
 
-#include "collectives/all_reduce.hpp"
+#include "collectives/collectives.hpp"
 #include "kernels/tree_fold.hpp"
 #include "ranks/random.hpp"
 #include "ranks/tensor.hpp"
@@ -66,7 +66,9 @@ Tensor make_input(DType dtype, std::int64_t ranks, std::int64_t n, Values values
 
 Tensor direct(const Tensor& in, ReduceOp op, NanPolicy policy = NanPolicy::propagate) {
   Tensor out(in.dtype(), {in.shape()[1]});
-  reduce_ranks(in.view(), out.view(), {.op = op, .nan = policy});
+  const bool is_ordered = op == ReduceOp::min || op == ReduceOp::max;
+  reduce_ranks(in.view(), out.view(),
+               {.op = op, .nan = is_ordered ? policy : NanPolicy::propagate});
   return out;
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/all_reduce.hpp"
+#include "collectives/collectives.hpp"
 #include "ranks/error.hpp"
 
 namespace vranks {
@@ -30,7 +30,7 @@ class OnDevice : public testing::TestWithParam<Device> {
   // is filled with 0xa5 first, so that a missing write shows.
   template <class T>
   std::vector<T> call(Collective collective, const std::vector<T>& x, std::int64_t ranks,
-                      const ReduceOptions& options, bool in_place = false) const {
+                      const CollectiveOptions& options, bool in_place = false) const {
     const auto n = static_cast<std::int64_t>(x.size()) / ranks;
     const bool all = collective == Collective::all_reduce;
     std::vector<T> out(static_cast<std::size_t>(all ? ranks * n : n));
@@ -52,7 +52,7 @@ class OnDevice : public testing::TestWithParam<Device> {
   template <class T>
   std::vector<T> reduced(const std::vector<T>& x, std::int64_t ranks, ReduceOp op,
                          NanPolicy nan = NanPolicy::propagate) const {
-    const ReduceOptions options{.op = op, .nan = nan};
+    const CollectiveOptions options{.op = op, .nan = nan};
     const auto rows = call(Collective::all_reduce, x, ranks, options);
     const auto in_place = call(Collective::all_reduce, x, ranks, options, true);
     const auto row = call(Collective::reduce, x, ranks, options);

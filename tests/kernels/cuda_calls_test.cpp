@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "collectives/all_reduce.hpp"
+#include "collectives/collectives.hpp"
 #include "ranks/error.hpp"
 
 #if VRANKS_HAVE_CUDA
@@ -52,7 +52,8 @@ TEST_F(CudaCalls, ReplayInAGraph) {
         workspace_bytes({.ranks = ranks, .elements = n}, cuda_device);
     const DeviceBuffer workspace(workspace_size, cuda_device);
     const TensorView view{x.data(), DType::f32, {ranks, n}, {}, cuda_device};
-    const ReduceOptions options{.workspace = {workspace.data(), workspace_size}, .stream = stream_};
+    const CollectiveOptions options{.workspace = {workspace.data(), workspace_size},
+                                    .stream = stream_};
 
     ASSERT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
     all_reduce(view, view, options);

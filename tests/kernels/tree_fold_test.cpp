@@ -9,7 +9,7 @@
 #include <cstring>
 #include <random>
 
-#include "collectives/all_reduce.hpp"
+#include "collectives/collectives.hpp"
 #include "kernels/backend.hpp"
 #include "ranks/error.hpp"
 #include "reference.hpp"

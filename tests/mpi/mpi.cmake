@@ -1,9 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The vranks authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# <name>_test.cpp runs under mpirun with each of these numbers of processes; <name>_test.py starts
-# mpirun itself.
+# <name>_test.cpp runs under mpirun with each of these numbers of processes, or those of
+# <name>_processes; <name>_test.py starts mpirun itself.
 set(VRANKS_MPI_PROCESSES 1 2 3 4 7)
+set(openmpi_orders_processes 2 3 4 5 6 7 8 9)
+set(openmpi_rules_processes ${openmpi_orders_processes})
+# Variables of their environment. Open MPI heeds a forced algorithm only with dynamic rules.
+set(openmpi_orders_environment OMPI_MCA_coll_tuned_use_dynamic_rules=1)
 
 if(VRANKS_HAVE_MPI)
   set(mpirun ${MPIEXEC_EXECUTABLE} --oversubscribe)
@@ -23,11 +27,15 @@ if(VRANKS_HAVE_MPI)
     string(REGEX REPLACE "_test$" "" name ${name})
     vranks_add_test_program(${target} ${source})
     target_sources(${target} PRIVATE mpi/mpi_main.cpp)
-    foreach(processes ${VRANKS_MPI_PROCESSES})
+    if(NOT ${name}_processes)
+      set(${name}_processes ${VRANKS_MPI_PROCESSES})
+    endif()
+    set(environment ${mpi_environment} ${${name}_environment})
+    foreach(processes ${${name}_processes})
       add_test(NAME mpi.${name}.${processes}
                COMMAND ${mpirun} -np ${processes} $<TARGET_FILE:${target}>)
       set_tests_properties(mpi.${name}.${processes} PROPERTIES ${mpi_properties}
-                           ENVIRONMENT "${mpi_environment}")
+                           ENVIRONMENT "${environment}")
       vranks_skippable(mpi.${name}.${processes})
     endforeach()
   endforeach()

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "collectives/all_reduce.hpp"
+#include "collectives/collectives.hpp"
 #include "collectives/peers/agreement.hpp"
 #include "collectives/peers/mpi.hpp"
 #include "collectives/peers/mpi_call.hpp"

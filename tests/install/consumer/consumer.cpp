@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
-#include <collectives/all_reduce.hpp>
+#include <collectives/collectives.hpp>
 #include <iostream>
 
 int main() {

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Turns the folds of a schedule into one pass over memory: the code of each different fold, and
+// where in the tensors it applies.
+#pragma once
+
+#include "collectives/interpreters/interpret.hpp"
+#include "collectives/layout.hpp"
+#include "kernels/fold_program.hpp"
+
+namespace vranks {
+
+struct FusedProgram {
+  FoldProgram program;
+  // Whether some columns are read by pieces other than the one that writes them, because ranks
+  // differ in what they compute: in place, the input has to be copied first.
+  bool rereads = false;
+};
+
+// Columns of the program are elements of the input rows and of the output rows. Throws
+// not_supported if an output is unwritten or made of another chunk than its own: such a schedule
+// can only be run step by step (verify() says what is wrong with it).
+FusedProgram make_fold_program(const Folds& all, const ScheduleShape& shape, const Layout& layout,
+                               const Arithmetic& rules);
+
+}  // namespace vranks

@@ -1,0 +1,404 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The stack machine of fold programs over tiles of columns. A value of the stack is a tile, a few
+// KiB of one row; what comes most, runs of leaves and small balanced trees, is combined in
+// registers. A program that is one such run never leaves them.
+
+// clang-format off
+#if defined(VRANKS_FOLD_PROGRAM_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef VRANKS_FOLD_PROGRAM_INL
+#undef VRANKS_FOLD_PROGRAM_INL
+#else
+#define VRANKS_FOLD_PROGRAM_INL
+#endif
+// clang-format on
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <span>
+
+#include "kernels/cpu/fold_program.hpp"
+#include "kernels/cpu/hop_lanes-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace vranks::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Vectors that pass through a call that wasn't inlined go through memory.
+#define VR_INLINE_LAMBDA HWY_ATTR __attribute__((always_inline))
+
+inline constexpr std::size_t run_leaves = 8;
+
+// How the own input of a rank meets a partial result, at all leaves of a run.
+enum class Meeting { plain, fused, fused_at };
+
+// Up to eight leaves, one after the other, behind the top of the stack or as a new value.
+template <class Op>
+struct LeafRun {
+  const typename Op::Element* rows[run_leaves];
+  int leaves = 0;
+  bool starts = false;  // rows[0] is the first operand; else the top of the stack is
+  bool left = false;    // leaves are left operands
+  bool own = false;
+  Fuse fuse = Fuse::never;
+  std::int64_t position = 0;  // of column 0, from the origin
+
+  Meeting meeting() const {
+    if (!own || fuse == Fuse::never) return Meeting::plain;
+    return fuse == Fuse::own ? Meeting::fused : Meeting::fused_at;
+  }
+  bool fuses(std::int64_t i) const {
+    return own && (fuse == Fuse::own ||
+                   (fuse == Fuse::ll128 && fuses_at(position + i, sizeof(typename Op::Element))));
+  }
+};
+
+// The run at one vector of columns; `top` is the value it starts from, unless it starts itself.
+template <Meeting meeting, class L, class Run>
+HWY_INLINE auto vector_of(const L& lanes, const Run& run, std::int64_t i, typename L::V top) {
+  int k = 0;
+  if (run.starts) top = lanes.load(run.rows[k++] + i);
+  for (; k < run.leaves; ++k) {
+    if constexpr (meeting == Meeting::plain)
+      top = lanes.combine(top, lanes.load(run.rows[k] + i));
+    else if constexpr (meeting == Meeting::fused)
+      top = lanes.fused(run.rows[k] + i, top);
+    else
+      top = lanes.fused_at(run.rows[k] + i, top, run.position + i);
+  }
+  return top;
+}
+
+// Calls f with Meeting as a constant.
+template <class Op, class F>
+HWY_INLINE void with_meeting(Meeting meeting, const F& f) {
+  if constexpr (HopLanes<Op>::fuses) {
+    if (meeting == Meeting::fused) return f.template operator()<Meeting::fused>();
+    // Elements of 16 bits are never fused by position.
+    if constexpr (sizeof(typename Op::Element) > 2)
+      if (meeting == Meeting::fused_at) return f.template operator()<Meeting::fused_at>();
+  }
+  f.template operator()<Meeting::plain>();
+}
+
+template <class Op>
+bool has_lanes(Meeting meeting) {
+  if constexpr (!HopLanes<Op>::available) {
+    return false;
+  } else {
+    if (meeting == Meeting::plain) return true;
+    return HopLanes<Op>::fuses && (meeting == Meeting::fused || sizeof(typename Op::Element) > 2);
+  }
+}
+
+template <class Op>
+HWY_NOINLINE void run_leaves_on(const Op& op, const LeafRun<Op>& run, std::int64_t columns,
+                                typename Op::Carried* HWY_RESTRICT tile) {
+  std::int64_t i = 0;
+  if constexpr (HopLanes<Op>::available) {
+    if (has_lanes<Op>(run.meeting())) {
+      const HopLanes<Op> lanes(op);
+      const std::int64_t step = lanes.count();
+      with_meeting<Op>(run.meeting(), [&]<Meeting meeting>() HWY_ATTR {
+        for (; i + 2 * step <= columns; i += 2 * step) {
+          const auto a = vector_of<meeting>(lanes, run, i, lanes.load_carried(tile + i));
+          const auto b =
+              vector_of<meeting>(lanes, run, i + step, lanes.load_carried(tile + i + step));
+          lanes.store(a, tile + i);
+          lanes.store(b, tile + i + step);
+        }
+      });
+    }
+  }
+  // What is left of the tile, or all of it; row by row, so that the compiler makes vectors itself.
+  int k = 0;
+  if (run.starts) {
+    for (std::int64_t j = i; j < columns; ++j) tile[j] = op.lift(run.rows[0][j]);
+    k = 1;
+  }
+  for (; k < run.leaves; ++k) {
+    const auto* row = run.rows[k];
+    if (run.own && run.fuse != Fuse::never)
+      for (std::int64_t j = i; j < columns; ++j)
+        tile[j] = op.combine_own(row[j], tile[j], run.left, run.fuses(j));
+    else if (run.own)
+      for (std::int64_t j = i; j < columns; ++j)
+        tile[j] = op.combine_own(row[j], tile[j], run.left, false);
+    else if (run.left)
+      for (std::int64_t j = i; j < columns; ++j) tile[j] = op.combine(op.lift(row[j]), tile[j]);
+    else
+      for (std::int64_t j = i; j < columns; ++j) tile[j] = op.combine(tile[j], op.lift(row[j]));
+  }
+}
+
+// to[i] = left[i] op right[i]; `to` may be one of them.
+template <class Op>
+HWY_NOINLINE void merge_tiles(const Op& op, const typename Op::Carried* left,
+                              const typename Op::Carried* right, typename Op::Carried* to,
+                              std::int64_t columns) {
+  std::int64_t i = 0;
+  if constexpr (HopLanes<Op>::available) {
+    const HopLanes<Op> lanes(op);
+    const std::int64_t step = lanes.count();
+    for (; i + step <= columns; i += step)
+      lanes.store(lanes.combine(lanes.load_carried(left + i), lanes.load_carried(right + i)),
+                  to + i);
+  }
+  for (; i < columns; ++i) to[i] = op.combine(left[i], right[i]);
+}
+
+template <class Op>
+HWY_NOINLINE void lower_tile(const Op& op, const typename Op::Carried* HWY_RESTRICT tile,
+                             std::int64_t columns, typename Op::Element* HWY_RESTRICT out) {
+  std::int64_t i = 0;
+  if constexpr (HopLanes<Op>::available) {
+    const HopLanes<Op> lanes(op);
+    const std::int64_t step = lanes.count();
+    if (lanes.can_lower())
+      for (; i + step <= columns; i += step)
+        write<false>(lanes.out_d, lanes.lower(lanes.load_carried(tile + i)), out + i);
+  }
+  for (; i < columns; ++i) out[i] = op.lower(tile[i]);
+}
+
+// --- balanced trees of 4 and 8 leaves
+// -------------------------------------------------------------
+
+inline bool begins_with(std::span<const FoldStep> code, std::span<const FoldAction> actions) {
+  return code.size() >= actions.size() &&
+         std::equal(actions.begin(), actions.end(), code.begin(),
+                    [](FoldAction a, const FoldStep& step) {
+                      // Ops that come here don't tell left from right.
+                      return step.action == a ||
+                             (a == FoldAction::leaf_right && step.action == FoldAction::leaf_left);
+                    });
+}
+
+// Leaves of the balanced tree that the code begins with: 8, 4, or 0 for none.
+inline int tree_leaves(std::span<const FoldStep> code) {
+  using enum FoldAction;
+  static constexpr FoldAction eight[] = {
+      load, leaf_right, load, leaf_right, merge, load, leaf_right, load, leaf_right, merge, merge};
+  if (begins_with(code, eight)) return 8;
+  return begins_with(code, std::span(eight).first(5)) ? 4 : 0;
+}
+
+template <int m, class Op>
+HWY_NOINLINE void tree_on(const Op& op, const typename Op::Element* const* rows,
+                          std::int64_t columns, typename Op::Carried* HWY_RESTRICT tile) {
+  std::int64_t i = 0;
+  if constexpr (HopLanes<Op>::available) {
+    const HopLanes<Op> lanes(op);
+    const auto combine = [&](auto a, auto b) VR_INLINE_LAMBDA { return lanes.combine(a, b); };
+    const std::int64_t step = lanes.count();
+    for (; i + step <= columns; i += step) {
+      const auto leaf = [&](int k) VR_INLINE_LAMBDA { return lanes.load(rows[k] + i); };
+      lanes.store(tree<0, m>(leaf, combine), tile + i);
+    }
+  }
+  const auto combine = [&](auto a, auto b) HWY_ATTR { return op.combine(a, b); };
+  for (; i < columns; ++i) {
+    const auto leaf = [&](int k) HWY_ATTR { return op.lift(rows[k][i]); };
+    tile[i] = tree<0, m>(leaf, combine);
+  }
+}
+
+// --- the machine
+// ------------------------------------------------------------------------------------
+
+template <class Op>
+class Machine {
+ public:
+  using Element = typename Op::Element;
+  using Carried = typename Op::Carried;
+  static constexpr std::int64_t width = sizeof(Element);
+
+  Machine(const Op& op, const ProgramTask& task)
+      : op_(op),
+        task_(task),
+        code_(std::span(task.program->code)
+                  .subspan(static_cast<std::size_t>(task.piece.code),
+                           static_cast<std::size_t>(task.piece.length))),
+        fuse_(task.program->arithmetic.premultiplies() ? task.program->arithmetic.fuse
+                                                       : Fuse::never) {}
+
+  void run() {
+    const auto [head, body] = in_registers();
+    const std::int64_t begin = task_.piece.begin;
+    run_tiles(begin, begin + head);
+    run_tiles(begin + head + body, task_.piece.end);
+  }
+
+ private:
+  const Element* row(std::int32_t r, std::int64_t column) const {
+    return reinterpret_cast<const Element*>(task_.rows.in + r * task_.rows.in_stride_bytes) +
+           column;
+  }
+  std::byte* out(std::int64_t column) const {
+    return task_.rows.out + task_.piece.out_row * task_.rows.out_stride_bytes +
+           (task_.piece.out_begin + column - task_.piece.begin) * width;
+  }
+  Carried* tile(int k) const { return reinterpret_cast<Carried*>(task_.scratch + k * tile_bytes); }
+
+  // The leaves from code_[at] on that go into one run.
+  LeafRun<Op> leaf_run(std::size_t at, std::int64_t column) const {
+    LeafRun<Op> run;
+    run.fuse = fuse_;
+    run.position = column - task_.piece.origin;
+    run.starts = code_[at].action == FoldAction::load;
+    for (; at < code_.size() && run.leaves < int{run_leaves}; ++at) {
+      const FoldStep& step = code_[at];
+      const bool first = run.leaves == 0;
+      if (step.action != FoldAction::leaf_right && step.action != FoldAction::leaf_left) {
+        if (!(first && run.starts)) break;
+      } else if (first || (run.leaves == 1 && run.starts)) {
+        run.left = step.action == FoldAction::leaf_left;
+        run.own = step.own;
+      } else if (run.left != (step.action == FoldAction::leaf_left) || run.own != step.own) {
+        break;
+      }
+      run.rows[run.leaves++] = row(step.row, column);
+    }
+    return run;
+  }
+
+  void run_tiles(std::int64_t begin, std::int64_t end) {
+    constexpr auto columns =
+        tile_bytes / static_cast<std::int64_t>(std::max(sizeof(Carried), sizeof(Element)));
+    for (std::int64_t c = begin; c < end; c += columns) run_tile(c, std::min(columns, end - c));
+  }
+
+  void run_tile(std::int64_t column, std::int64_t columns) {
+    int top = -1;
+    for (std::size_t at = 0; at < code_.size();) {
+      const FoldStep& step = code_[at];
+      if (step.action == FoldAction::merge || step.action == FoldAction::merge_swap) {
+        const bool swap = step.action == FoldAction::merge_swap;
+        merge_tiles(op_, tile(swap ? top : top - 1), tile(swap ? top - 1 : top), tile(top - 1),
+                    columns);
+        --top;
+        ++at;
+        continue;
+      }
+      if (const int leaves = step.action == FoldAction::load && !fuses_any(at)
+                                 ? tree_leaves(code_.subspan(at))
+                                 : 0) {
+        run_tree(leaves, at, column, columns, tile(++top));
+        at += static_cast<std::size_t>(leaves) * 3 / 2 - 1;
+        continue;
+      }
+      const LeafRun<Op> run = leaf_run(at, column);
+      if (run.starts) ++top;
+      run_leaves_on(op_, run, columns, tile(top));
+      at += static_cast<std::size_t>(run.leaves);
+    }
+    auto* elements = reinterpret_cast<Element*>(task_.scratch + task_.program->stack * tile_bytes);
+    lower_tile(op_, tile(0), columns, elements);
+    write_rows(reinterpret_cast<const std::byte*>(elements), columns * width, out(column),
+               task_.rows.out_stride_bytes, task_.piece.out_rows, task_.stream_stores);
+  }
+
+  // Whether a leaf of the tree that may begin there meets as an own input.
+  bool fuses_any(std::size_t at) const {
+    if (fuse_ == Fuse::never && !keeps_sides) return false;
+    for (std::size_t k = at; k < std::min(at + 11, code_.size()); ++k)
+      if (code_[k].own) return true;
+    return false;
+  }
+
+  // The leaves of the tree are those of its loads and leaf_rights, in order.
+  void gather_rows(std::size_t at, int leaves, std::int64_t column, const Element** rows) const {
+    int k = 0;
+    for (; k < leaves; ++at)
+      if (code_[at].action != FoldAction::merge) rows[k++] = row(code_[at].row, column);
+  }
+
+  void run_tree(int leaves, std::size_t at, std::int64_t column, std::int64_t columns,
+                Carried* to) {
+    const Element* rows[8];
+    gather_rows(at, leaves, column, rows);
+    leaves == 8 ? tree_on<8>(op_, rows, columns, to) : tree_on<4>(op_, rows, columns, to);
+  }
+
+  // Columns that were done in registers, from load to output: a program that is one run of leaves
+  // or one tree. Returns how many columns before them are left to tiles, and how many they are.
+  std::pair<std::int64_t, std::int64_t> in_registers() {
+    if constexpr (HopLanes<Op>::available) {
+      const HopLanes<Op> lanes(op_);
+      if (!lanes.can_lower()) return {0, 0};
+      const int leaves = code_.size() == 11 && !fuses_any(0) ? tree_leaves(code_) : 0;
+      const LeafRun<Op> run = leaf_run(0, task_.piece.begin);
+      const bool is_run = static_cast<std::size_t>(run.leaves) == code_.size();
+      if ((leaves != 8 && !is_run) || !has_lanes<Op>(run.meeting())) return {0, 0};
+
+      const std::int64_t columns = task_.piece.end - task_.piece.begin;
+      const std::int64_t step = lanes.count(), vector_bytes = step * width;
+      const auto address =
+          static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out(task_.piece.begin)) %
+                                    static_cast<std::uintptr_t>(vector_bytes));
+      const bool rows_alike =
+          task_.piece.out_rows == 1 || task_.rows.out_stride_bytes % vector_bytes == 0;
+      const bool stream = task_.stream_stores && rows_alike;
+      const std::int64_t head =
+          stream ? std::min(columns, (vector_bytes - address) % vector_bytes / width) : 0;
+      const std::int64_t body = (columns - head) / step * step;
+      if (leaves == 8) {
+        const Element* rows[8];
+        gather_rows(0, 8, task_.piece.begin, rows);
+        const auto combine = [&](auto a, auto b) VR_INLINE_LAMBDA { return lanes.combine(a, b); };
+        write_body(lanes, head, body, stream, [&](std::int64_t i) VR_INLINE_LAMBDA {
+          const auto leaf = [&](int k) VR_INLINE_LAMBDA { return lanes.load(rows[k] + i); };
+          return tree<0, 8>(leaf, combine);
+        });
+      } else {
+        with_meeting<Op>(run.meeting(), [&]<Meeting meeting>() HWY_ATTR {
+          write_body(lanes, head, body, stream, [&](std::int64_t i) VR_INLINE_LAMBDA {
+            return vector_of<meeting>(lanes, run, i, hn::Zero(lanes.d));
+          });
+        });
+      }
+      return {head, body};
+    }
+    return {0, 0};
+  }
+
+  template <class L, class Compute>
+  HWY_INLINE void write_body(const L& lanes, std::int64_t head, std::int64_t body, bool stream,
+                             const Compute& compute) {
+    std::byte* const first = out(task_.piece.begin);
+    const std::int64_t step = lanes.count(), stride = task_.rows.out_stride_bytes;
+    for (std::int64_t i = head; i < head + body; i += step) {
+      const auto result = lanes.lower(compute(i));
+      std::byte* to = first + i * width;
+      for (std::int32_t r = 0; r < task_.piece.out_rows; ++r, to += stride) {
+        if (stream)
+          write<true>(lanes.out_d, result, reinterpret_cast<Element*>(to));
+        else
+          write<false>(lanes.out_d, result, reinterpret_cast<Element*>(to));
+      }
+    }
+  }
+
+  static constexpr bool keeps_sides = std::is_same_v<Op, ar::NanKeepingHop>;
+
+  const Op& op_;
+  const ProgramTask& task_;
+  std::span<const FoldStep> code_;
+  Fuse fuse_;
+};
+
+#undef VR_INLINE_LAMBDA
+
+template <class Op>
+void run_program(const ProgramTask& task) {
+  const Op op = Op::of(task.program->arithmetic);
+  Machine<Op>(op, task).run();
+}
+
+}  // namespace vranks::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hops, element by element: the reference that fold programs are checked against.
+#include <cstring>
+
+#include "kernels/cpu/fold_program.hpp"
+
+namespace vranks::cpu {
+
+namespace {
+
+template <class Op>
+class HopRunner {
+ public:
+  using Element = typename Op::Element;
+  using Stored = typename Op::Stored;
+
+  HopRunner(const Arithmetic& rules, const Hop& hop)
+      : op_(Op::of(rules)), hop_(hop), fuse_(rules.premultiplies() ? rules.fuse : Fuse::never) {}
+
+  void run(std::int64_t first, std::int64_t elements) const {
+    auto* dst = reinterpret_cast<Stored*>(hop_.dst);
+    for (std::int64_t i = first; i < first + elements; ++i) {
+      switch (hop_.kind) {
+        case Hop::Kind::copy:
+          dst[i] = hop_.a_is_leaf ? op_.store(op_.lift(leaf(hop_.a, i))) : stored(hop_.a, i);
+          break;
+        case Hop::Kind::combine:
+          dst[i] = op_.store(combined(i));
+          break;
+        case Hop::Kind::lower:
+          reinterpret_cast<Element*>(hop_.dst)[i] =
+              hop_.a_is_leaf ? leaf(hop_.a, i) : op_.lower(op_.load(stored(hop_.a, i)));
+          break;
+      }
+    }
+  }
+
+ private:
+  Element leaf(const std::byte* from, std::int64_t i) const {
+    return reinterpret_cast<const Element*>(from)[i];
+  }
+  Stored stored(const std::byte* from, std::int64_t i) const {
+    return reinterpret_cast<const Stored*>(from)[i];
+  }
+  typename Op::Carried value(const std::byte* from, bool is_leaf, std::int64_t i) const {
+    return is_leaf ? op_.lift(leaf(from, i)) : op_.load(stored(from, i));
+  }
+  typename Op::Carried combined(std::int64_t i) const {
+    const bool fuse = fuse_ == Fuse::own ||
+                      (fuse_ == Fuse::ll128 && fuses_at(hop_.position + i, sizeof(Element)));
+    if (hop_.own == 1 && hop_.a_is_leaf)
+      return op_.combine_own(leaf(hop_.a, i), value(hop_.b, hop_.b_is_leaf, i), true, fuse);
+    if (hop_.own == 2 && hop_.b_is_leaf)
+      return op_.combine_own(leaf(hop_.b, i), value(hop_.a, hop_.a_is_leaf, i), false, fuse);
+    return op_.combine(value(hop_.a, hop_.a_is_leaf, i), value(hop_.b, hop_.b_is_leaf, i));
+  }
+
+  Op op_;
+  const Hop& hop_;
+  Fuse fuse_;
+};
+
+}  // namespace
+
+void run_hop(const Hop& hop, const Arithmetic& rules, std::int64_t first, std::int64_t elements) {
+  visit(rules.dtype, [&]<class T>() {
+    arithmetic::visit_hop<T>(rules,
+                             [&]<class Op>() { HopRunner<Op>(rules, hop).run(first, elements); });
+  });
+}
+
+}  // namespace vranks::cpu

@@ -1,0 +1,273 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "kernels/cuda/cuda_error.hpp"
+#include "kernels/cuda/current_device.hpp"
+
+namespace vranks::cuda {
+
+namespace {
+
+constexpr int kinds = 5;
+// Words of a piece's code start at a multiple of this, and a block of leaves may be read beyond.
+constexpr std::size_t word_alignment = 4;
+constexpr std::size_t words_beyond = 16;
+
+// Calls f.template operator()<Op>() with the op of these rules on pieces of that kind.
+template <class F>
+decltype(auto) visit_op(const Arithmetic& rules, ProgramKind kind, F&& f) {
+  return visit(rules.dtype, [&]<class T>() -> decltype(auto) {
+    if (kind == ProgramKind::copy) return f.template operator()<KeepBits<arithmetic::Bits<T>>>();
+    return arithmetic::visit_hop<T>(rules, f);
+  });
+}
+
+// What depends on which rank holds a leaf.
+struct OwnRules {
+  bool fuses;  // the leaf's scaling is fused with the addition
+  bool keeps;  // of two NaNs the bits of one
+
+  explicit OwnRules(const Arithmetic& rules)
+      : fuses(rules.premultiplies() && rules.fuse != Fuse::never && is_floating(rules.dtype)),
+        keeps(rules.nan_bits != NanBits::one_pattern && rules.dtype == DType::f64) {}
+
+  std::uint32_t bits(const FoldStep& step) const {
+    const bool first = keeps && (step.own || step.action == FoldAction::leaf_left);
+    return (first ? leaf_is_first : 0u) | (step.own && fuses ? leaf_is_fused : 0u);
+  }
+};
+
+// A leaf and what follows it.
+struct Leaf {
+  std::int32_t row;
+  std::uint32_t bits;
+};
+
+struct Code {
+  ProgramKind kind = ProgramKind::tree;
+  std::vector<Leaf> leaves;
+};
+
+[[noreturn]] void refuse(const FoldPiece& piece, std::int32_t step, std::string_view why) {
+  throw Error(ErrorKind::bad_argument, fmt::format("step {} of the code of columns {} to {} {}",
+                                                   step, piece.begin, piece.end, why));
+}
+
+ProgramKind kind_of(const Code& code, int waiting) {
+  if (code.leaves.size() == 1) return ProgramKind::copy;
+  if (waiting > tree_waiting) return ProgramKind::deep;
+  const bool one_after_the_other =
+      std::all_of(code.leaves.begin() + 2, code.leaves.end(),
+                  [&](const Leaf& leaf) { return leaf.bits == code.leaves[1].bits; });
+  if (waiting > 0 || !one_after_the_other) return ProgramKind::tree;
+  return code.leaves.size() <= 4 ? ProgramKind::few : ProgramKind::linear;
+}
+
+// Reads the steps of a piece, checking that they are code of a stack machine.
+Code translate(const FoldPiece& piece, std::span<const FoldStep> steps, const OwnRules& own) {
+  Code code;
+  int waiting = -1, most_waiting = 0;
+  int merges = 0;  // behind the last leaf
+  for (std::int32_t k = 0; k < static_cast<std::int32_t>(steps.size()); ++k) {
+    const FoldStep& step = steps[static_cast<std::size_t>(k)];
+    switch (step.action) {
+      case FoldAction::load:
+        code.leaves.push_back({step.row, leaf_starts | (waiting >= 0 ? leaf_pushes : 0u)});
+        most_waiting = std::max(most_waiting, ++waiting);
+        merges = 0;
+        break;
+      case FoldAction::leaf_right:
+      case FoldAction::leaf_left:
+        if (waiting < 0) refuse(piece, k, "combines a leaf with nothing");
+        code.leaves.push_back({step.row, own.bits(step)});
+        merges = 0;
+        break;
+      case FoldAction::merge:
+      case FoldAction::merge_swap: {
+        if (waiting < 1) refuse(piece, k, "merges two results where there is one");
+        if (merges == deep_waiting)
+          throw Error(ErrorKind::not_supported,
+                      fmt::format("the code of columns {} to {} merges more than {} results at "
+                                  "once; CUDA kernels keep no more",
+                                  piece.begin, piece.end, deep_waiting));
+        std::uint32_t& bits = code.leaves.back().bits;
+        if (step.action == FoldAction::merge_swap) bits |= 1u << (swaps_at + merges);
+        bits += 1u << merges_at;
+        ++merges;
+        --waiting;
+        break;
+      }
+    }
+  }
+  if (waiting != 0)
+    refuse(piece, static_cast<std::int32_t>(steps.size()), "is the end, but leaves no one result");
+  if (most_waiting > deep_waiting)
+    throw Error(ErrorKind::not_supported,
+                fmt::format("the code of columns {} to {} holds {} results at a time; CUDA kernels "
+                            "keep at most {}",
+                            piece.begin, piece.end, most_waiting + 1, deep_waiting + 1));
+  code.kind = kind_of(code, most_waiting);
+  return code;
+}
+
+// The pieces of one kind while they are collected.
+struct Draft {
+  std::vector<KernelPiece> pieces;
+  std::vector<std::int32_t> words;
+  std::int64_t tiles = 0;
+
+  std::int32_t add_code(const Code& code) {
+    words.resize((words.size() + word_alignment - 1) / word_alignment * word_alignment);
+    const auto first = static_cast<std::int64_t>(words.size());
+    for (const Leaf& leaf : code.leaves) {
+      words.push_back(leaf.row);
+      if (words_a_leaf(code.kind) == 2) words.push_back(static_cast<std::int32_t>(leaf.bits));
+    }
+    if (words.size() + words_beyond > std::numeric_limits<std::int32_t>::max())
+      throw Error(ErrorKind::not_supported,
+                  "the code of the fold takes more than 2^31 - 1 words of device memory");
+    return static_cast<std::int32_t>(first);
+  }
+};
+
+// Takes a large program to the device.
+void upload(const Draft& draft, ProgramPart& part, int device) {
+  std::vector<std::int32_t> piece_of_tile;
+  piece_of_tile.reserve(static_cast<std::size_t>(part.tiles));
+  for (std::size_t k = 0; k < draft.pieces.size(); ++k) {
+    const std::int64_t end =
+        k + 1 < draft.pieces.size() ? draft.pieces[k + 1].first_tile : part.tiles;
+    piece_of_tile.resize(static_cast<std::size_t>(end), static_cast<std::int32_t>(k));
+  }
+  const std::size_t pieces_bytes = draft.pieces.size() * sizeof(KernelPiece);
+  const std::size_t words_bytes = (draft.words.size() + words_beyond) * sizeof(std::int32_t);
+  const std::size_t words_start = pieces_bytes;  // a multiple of 16
+  const std::size_t tiles_start = (words_start + words_bytes + 15) / 16 * 16;
+  std::vector<std::byte> bytes(tiles_start + piece_of_tile.size() * sizeof(std::int32_t));
+  std::memcpy(bytes.data(), draft.pieces.data(), pieces_bytes);
+  std::memcpy(bytes.data() + words_start, draft.words.data(),
+              draft.words.size() * sizeof(std::int32_t));
+  std::memcpy(bytes.data() + tiles_start, piece_of_tile.data(),
+              piece_of_tile.size() * sizeof(std::int32_t));
+
+  part.memory = std::make_unique<DeviceBuffer>(bytes.size(), Device{DeviceKind::cuda, device});
+  part.memory->copy_from_host(bytes.data(), bytes.size());
+  const auto* const start = static_cast<const std::byte*>(part.memory->data());
+  part.program.pieces = reinterpret_cast<const KernelPiece*>(start);
+  part.program.words = reinterpret_cast<const std::int32_t*>(start + words_start);
+  part.program.piece_of_tile = reinterpret_cast<const std::int32_t*>(start + tiles_start);
+}
+
+ProgramPart make_part(ProgramKind kind, const Draft& draft, int device) {
+  ProgramPart part;
+  part.kind = kind;
+  part.tiles = draft.tiles;
+  KernelProgram& program = part.program;
+  if (draft.pieces.size() > KernelProgram::few_pieces ||
+      draft.words.size() > KernelProgram::few_words) {
+    upload(draft, part, device);
+    return part;
+  }
+  std::ranges::fill(program.first_tile, std::numeric_limits<std::int32_t>::max());
+  std::ranges::copy(draft.words, program.few_word);
+  std::ranges::copy(draft.pieces, program.few_piece);
+  std::ranges::transform(draft.pieces, program.first_tile, &KernelPiece::first_tile);
+  return part;
+}
+
+class PreparedProgram final : public PreparedFold {
+ public:
+  PreparedProgram(const FoldProgram& program, int device)
+      : rules_(program.arithmetic), device_(device) {
+    const OwnRules own(rules_);
+    std::array<Draft, kinds> drafts;
+    struct Known {
+      Code code;
+      std::int32_t first_word;
+    };
+    std::map<std::pair<std::int32_t, std::int32_t>, Known> known;  // pieces share code
+    for (const FoldPiece& piece : program.pieces) {
+      if (piece.begin >= piece.end)
+        throw Error(ErrorKind::bad_argument,
+                    fmt::format("a piece of columns {} to {} is empty", piece.begin, piece.end));
+      const auto [at, is_new] = known.try_emplace({piece.code, piece.length});
+      Known& found = at->second;
+      if (is_new) {
+        if (piece.code < 0 || piece.length < 1 ||
+            static_cast<std::size_t>(piece.code) + static_cast<std::size_t>(piece.length) >
+                program.code.size())
+          throw Error(ErrorKind::bad_argument,
+                      fmt::format("columns {} to {} use steps {} to {} of code that has {}",
+                                  piece.begin, piece.end, piece.code,
+                                  std::int64_t{piece.code} + piece.length, program.code.size()));
+        found.code = translate(piece,
+                               std::span(program.code)
+                                   .subspan(static_cast<std::size_t>(piece.code),
+                                            static_cast<std::size_t>(piece.length)),
+                               own);
+        found.first_word = drafts[static_cast<std::size_t>(found.code.kind)].add_code(found.code);
+      }
+      const ProgramKind kind = found.code.kind;
+      Draft& draft = drafts[static_cast<std::size_t>(kind)];
+      const auto& leaves = found.code.leaves;
+      draft.pieces.push_back({.begin = piece.begin,
+                              .end = piece.end,
+                              .out_begin = piece.out_begin,
+                              .origin = piece.origin,
+                              .code = found.first_word,
+                              .leaves = static_cast<std::int32_t>(leaves.size()),
+                              .out_row = piece.out_row,
+                              .out_rows = piece.out_rows,
+                              .first_tile = static_cast<std::int32_t>(draft.tiles),
+                              .leaf_bits = leaves[leaves.size() == 1 ? 0 : 1].bits});
+      draft.tiles += visit_op(rules_, kind, [&]<class Op>() {
+        // Groups of columns may start in front of the piece.
+        const std::int64_t columns = piece.end - piece.begin + access_columns<Op>(kind) - 1;
+        return (columns + tile_columns<Op>(kind) - 1) / tile_columns<Op>(kind);
+      });
+      check_grid(draft.tiles);
+    }
+    for (int kind = 0; kind < kinds; ++kind) {
+      const Draft& draft = drafts[static_cast<std::size_t>(kind)];
+      if (draft.pieces.empty()) continue;
+      parts_.push_back(make_part(static_cast<ProgramKind>(kind), draft, device));
+      if (own.fuses) parts_.back().program.fuse = rules_.fuse;
+    }
+  }
+
+  std::size_t workspace_bytes() const override { return 0; }
+
+  void run(const FoldRows& rows, Workspace, Stream stream) const override {
+    const CurrentDevice current(device_);
+    for (const ProgramPart& part : parts_)
+      visit_op(rules_, part.kind, [&]<class Op>() {
+        if constexpr (std::is_same_v<Op, KeepBits<typename Op::Element>>)
+          launch_program(Op{}, part, rows, stream);
+        else
+          launch_program(Op::of(rules_), part, rows, stream);
+      });
+  }
+
+ private:
+  Arithmetic rules_;
+  int device_;
+  std::vector<ProgramPart> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedFold> prepare_program(FoldProgram program, int device) {
+  return std::make_unique<PreparedProgram>(program, device);
+}
+
+}  // namespace vranks::cuda

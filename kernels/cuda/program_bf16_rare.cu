@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/program_launch.cuh"
+
+namespace vranks::cuda {
+
+using namespace arithmetic;
+
+VR_LAUNCH_PROGRAM(FloatHop<BFloat16, double, false>)
+VR_LAUNCH_PROGRAM(FloatHop<BFloat16, BFloat16, true>)
+VR_LAUNCH_PROGRAM(FloatHop<BFloat16, float, true>)
+VR_LAUNCH_PROGRAM(FloatHop<BFloat16, double, true>)
+
+}  // namespace vranks::cuda

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What holds for fold programs on CUDA alone: they can be captured in a graph and replayed on new
+// data, and code that is none is refused.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "kernels/backend.hpp"
+#include "ranks/error.hpp"
+
+#if VRANKS_HAVE_CUDA
+#include "kernels/cuda/cuda_error.hpp"
+
+namespace vranks {
+namespace {
+
+constexpr Device cuda_device{DeviceKind::cuda, 0};
+
+class CudaProgram : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      backend_for(cuda_device);
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+
+  // The sum of `ranks` rows, in one piece for every `columns` of `all` columns.
+  static FoldProgram sum(std::int32_t ranks, std::int64_t columns, std::int64_t all) {
+    FoldProgram program{.arithmetic = {.dtype = DType::f32, .op = ReduceOp::sum},
+                        .code = {{0, FoldAction::load}},
+                        .pieces = {},
+                        .stack = 1};
+    for (std::int32_t row = 1; row < ranks; ++row)
+      program.code.push_back({row, FoldAction::leaf_right});
+    for (std::int64_t begin = 0; begin < all; begin += columns)
+      program.pieces.push_back({.begin = begin,
+                                .end = std::min(all, begin + columns),
+                                .out_begin = begin,
+                                .length = ranks,
+                                .out_rows = ranks});
+    return program;
+  }
+};
+
+TEST_F(CudaProgram, ReplaysInAGraph) {
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  constexpr std::int32_t ranks = 6;
+  constexpr std::int64_t n = 1000;
+  // Few pieces travel with the launch, many lie in device memory.
+  for (const std::int64_t columns : {n, std::int64_t{10}}) {
+    const auto prepared =
+        backend_for(cuda_device).prepare(sum(ranks, columns, n), cuda_device.index);
+    std::vector<float> host(ranks * n);
+    const std::size_t bytes = host.size() * sizeof(float);
+    const DeviceBuffer x(bytes, cuda_device);
+    auto* const data = static_cast<std::byte*>(x.data());
+    constexpr auto stride = static_cast<std::int64_t>(n * sizeof(float));
+    ASSERT_EQ(prepared->workspace_bytes(), 0u);
+
+    ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    prepared->run({data, stride, data, stride}, {}, stream);
+    cudaGraph_t graph;
+    cudaGraphExec_t replay;
+    ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
+    for (const float start : {0.0f, 100.0f}) {
+      std::iota(host.begin(), host.end(), start);
+      x.copy_from_host(host.data(), bytes);
+      ASSERT_EQ(cudaGraphLaunch(replay, stream), cudaSuccess);
+      ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+      x.copy_to_host(host.data(), bytes);
+      for (std::int64_t k = 0; k < ranks * n; ++k)
+        ASSERT_EQ(host[static_cast<std::size_t>(k)],
+                  static_cast<float>(ranks) * (start + static_cast<float>(k % n)) +
+                      static_cast<float>(n * ranks * (ranks - 1) / 2));
+    }
+    cudaGraphExecDestroy(replay);
+    cudaGraphDestroy(graph);
+  }
+  cudaStreamDestroy(stream);
+}
+
+TEST_F(CudaProgram, RefusesWhatIsNoCode) {
+  const auto refused = [](std::vector<FoldStep> code, std::int32_t length) {
+    FoldProgram program{.arithmetic = {}, .code = std::move(code), .pieces = {}, .stack = 1};
+    program.pieces = {{.begin = 0, .end = 1, .length = length}};
+    EXPECT_THROW(backend_for(cuda_device).prepare(program, cuda_device.index), Error);
+  };
+  refused({{0, FoldAction::leaf_right}}, 1);
+  refused({{0, FoldAction::load}, {0, FoldAction::merge}}, 2);
+  refused({{0, FoldAction::load}, {1, FoldAction::load}}, 2);
+  refused({{0, FoldAction::load}}, 2);
+  refused({{0, FoldAction::load}}, 0);
+}
+
+}  // namespace
+}  // namespace vranks
+#else
+TEST(CudaProgram, ReplaysInAGraph) { GTEST_SKIP() << "this build has no CUDA"; }
+#endif
