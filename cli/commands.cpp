@@ -7,6 +7,8 @@ namespace vranks::cli {
 // Each is defined in the file of its command.
 std::unique_ptr<Command> make_run();
 std::unique_ptr<Command> make_check();
+std::unique_ptr<Command> make_show();
+std::unique_ptr<Command> make_verify();
 std::unique_ptr<Command> make_list();
 std::unique_ptr<Command> make_info();
 
@@ -14,6 +16,8 @@ std::vector<std::unique_ptr<Command>> commands() {
   std::vector<std::unique_ptr<Command>> all;
   all.push_back(make_run());
   all.push_back(make_check());
+  all.push_back(make_show());
+  all.push_back(make_verify());
   all.push_back(make_list());
   all.push_back(make_info());
   return all;

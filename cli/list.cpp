@@ -55,9 +55,71 @@ Table dtype_table() {
 }
 
 Table algorithm_table() {
-  Table table{"algorithms", {"name", "collectives", "order", "source"}, {}};
+  Table table{.name = "algorithms",
+              .columns = {"name", "collectives", "steps", "bytes", "parameters", "aliases", "order",
+                          "source"},
+              .rows = {},
+              .shown = 5};
   for (const Algorithm& row : algorithms())
-    table.rows.push_back({row.name, words_of(row.collectives), row.order, row.source});
+    table.rows.push_back({row.name, words_of(row.collectives), row.steps, row.bytes,
+                          words_of(row.parameters), words_of(row.aliases), row.order, row.source});
+  return table;
+}
+
+Table layout_table() {
+  Table table{"layouts", {"name", "meaning"}, {}};
+  for (const LayoutInfo& row : layouts()) table.rows.push_back({row.name, row.meaning});
+  return table;
+}
+
+Table parameter_table() {
+  Table table{"parameters", {"name", "algorithms", "meaning"}, {}};
+  for (const ParameterInfo& row : parameter_infos()) {
+    List readers;
+    for (const Algorithm& algorithm : algorithms())
+      if (has_word(algorithm.parameters, row.name)) readers.emplace_back(algorithm.name);
+    table.rows.push_back({row.name, readers, row.meaning});
+  }
+  return table;
+}
+
+std::string_view meaning(NanPolicy policy) {
+  switch (policy) {
+    case NanPolicy::propagate:
+      return "any NaN gives NaN, whichever rank holds it";
+    case NanPolicy::ignore:
+      return "NaN only if every rank holds one";
+  }
+  __builtin_unreachable();
+}
+
+Table policy_table() {
+  Table table{"policies", {"name", "option", "aliases", "meaning"}, {}};
+  for (const auto& row : accumulates())
+    table.rows.push_back({row.name, "accumulate", words_of(row.aliases), row.meaning});
+  for (const auto& row : mean_modes())
+    table.rows.push_back({row.name, "mean", words_of(row.aliases), row.meaning});
+  for (const NanPolicyInfo& row : nan_policies())
+    table.rows.push_back({row.name, "nan", words_of(row.aliases), meaning(row.policy)});
+  return table;
+}
+
+std::string_view meaning(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::simple:
+      return "whole buffers";
+    case Protocol::ll:
+      return "words of 4 bytes of data and 4 of flag";
+    case Protocol::ll128:
+      return "lines of 120 bytes of data and 8 of flag";
+  }
+  __builtin_unreachable();
+}
+
+Table protocol_table() {
+  Table table{"protocols", {"name", "aliases", "meaning"}, {}};
+  for (const ProtocolInfo& row : protocols())
+    table.rows.push_back({row.name, words_of(row.aliases), meaning(row.protocol)});
   return table;
 }
 
@@ -83,6 +145,10 @@ constexpr Topic topic_table[] = {
     {"ops", "op", op_table},
     {"dtypes", "dtype", dtype_table},
     {"algorithms", "algorithm", algorithm_table},
+    {"layouts", "layout", layout_table},
+    {"parameters", "parameter", parameter_table},
+    {"policies", "policy accumulate mean nan", policy_table},
+    {"protocols", "protocol", protocol_table},
     {"backends", "backend device devices", backend_table},
 };
 constexpr std::span<const Topic> topics = topic_table;
@@ -91,7 +157,7 @@ class ListCommand : public Command {
  public:
   std::string_view name() const override { return "list"; }
   std::string_view summary() const override {
-    return "collectives, ops, dtypes, algorithms and backends that there are";
+    return "collectives, ops, dtypes, algorithms, parameters, policies, backends that there are";
   }
 
   bool setup(const std::vector<std::string>& arguments) override {

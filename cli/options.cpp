@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "cli/option_values.hpp"
 #include "cli/report.hpp"
 #include "collectives/algorithm.hpp"
 #include "kernels/backend.hpp"
@@ -22,14 +23,6 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr unsigned columns = page_columns;
-
-// An option whose text `parse` turns into `target`. What is wrong with it is said by `parse`.
-template <class Target, class Parse>
-po::typed_value<std::string>* parsed(Target& target, Parse parse, const char* value_name) {
-  return po::value<std::string>()
-      ->value_name(value_name)
-      ->notifier([&target, parse](const std::string& text) { target = parse(text); });
-}
 
 std::uint64_t parse_seed(const std::string& text) {
   std::uint64_t seed = 0;
@@ -51,11 +44,6 @@ constexpr FormatInfo formats[] = {
 
 Format parse_format(const std::string& text) {
   return find_by_name(std::span<const FormatInfo>(formats), text, "format").format;
-}
-
-std::string parse_path(const std::string& text) {
-  if (text.empty()) throw Error(ErrorKind::bad_argument, "a file's name can't be empty");
-  return text;
 }
 
 // A file brings its own shape and values.
@@ -98,8 +86,6 @@ OptionsDescription problem_options(ProblemOptions& problem) {
            problem.algorithm, [](const std::string& text) { return text; }, "NAME")
            ->default_value(problem.algorithm),
        names(algorithms()).c_str())  //
-      ("nan", parsed(problem.nan, parse_nan_policy, "POLICY")->default_value("propagate"),
-       (names(nan_policies()) + ": what min and max make of a NaN").c_str())  //
       ("shape", parsed(problem.shape, parse_shape, "R,..."),
        "shape of random data; dimension 0 counts the ranks")  //
       ("input", parsed(problem.input, parse_path, "X.npy"),
@@ -115,14 +101,11 @@ OptionsDescription problem_options(ProblemOptions& problem) {
   return options;
 }
 
-OptionsDescription report_options(Format& format, std::string* output) {
+OptionsDescription report_options(Format& format) {
   OptionsDescription options("Report", columns);
   options.add_options()  //
       ("format", parsed(format, parse_format, "NAME")->default_value("table"),
        names(std::span<const FormatInfo>(formats)).c_str());
-  if (output)
-    options.add_options()("output", parsed(*output, parse_path, "Y.npy"),
-                          "saves the result: of all ranks for all_reduce, once for reduce");
   return options;
 }
 

@@ -26,7 +26,6 @@ namespace vranks::cli {
 struct ProblemOptions {
   Collective collective = Collective::all_reduce;
   std::optional<ReduceOp> op;  // none: mean, or all of them where a command compares
-  NanPolicy nan = NanPolicy::propagate;
   std::string algorithm = "direct";
   std::optional<DType> dtype;    // none: what the input file holds; random data is f32
   std::optional<Shape> shape;    // none: what the input file holds; random data is (4, 16, 48)
@@ -43,10 +42,9 @@ enum class Format : std::uint8_t { table, json, csv };
 
 using OptionsDescription = boost::program_options::options_description;
 
-// Options whose values land in the arguments when read_arguments() returns. `output`, if there is
-// one, becomes the file to save the result to.
+// Options whose values land in the arguments when read_arguments() returns.
 OptionsDescription problem_options(ProblemOptions& problem);
-OptionsDescription report_options(Format& format, std::string* output = nullptr);
+OptionsDescription report_options(Format& format);
 
 // What a command's help says above its options.
 struct CommandText {

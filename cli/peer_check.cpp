@@ -74,12 +74,9 @@ Tensor our_result(const PeerCase& check, const Tensor& whole, Provenance& proven
   const OnDevice in(whole, check.device);
   const OnDevice out(result, check.device);
   in.send();
-  const CollectiveOptions options{
-      .op = check.problem.op,
-      .algorithm = check.algorithm,
-      .nan = check.problem.op == ReduceOp::min || check.problem.op == ReduceOp::max
-                 ? std::optional(check.problem.nan)
-                 : std::nullopt};
+  const ReduceOp op = check.problem.op;
+  CollectiveOptions options{.op = op, .algorithm = check.algorithm};
+  if (op == ReduceOp::min || op == ReduceOp::max) options.nan = check.problem.nan;
   provenance = is_reduce ? reduce_ranks(in.view(), out.view(), options)
                          : all_reduce(in.view(), out.view(), options);
   out.fetch();

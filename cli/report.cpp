@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "ranks/error.hpp"
 
@@ -31,7 +32,7 @@ std::string json_text(const Value& value) {
       static_cast<const Value::variant&>(value));
 }
 
-bool is_number(const Value& value) {
+bool holds_number(const Value& value) {
   return std::holds_alternative<std::int64_t>(value) ||
          std::holds_alternative<std::uint64_t>(value) || std::holds_alternative<double>(value);
 }
@@ -57,29 +58,78 @@ std::vector<std::string> plain_texts(const List& row) {
   return texts;
 }
 
-void print_table(const Table& table) {
-  std::vector<std::vector<std::string>> rows = {table.columns};
-  for (const List& row : table.rows) rows.push_back(plain_texts(row));
-  const std::size_t last = table.columns.size() - 1;
-  std::vector<std::size_t> widths(table.columns.size());
-  std::vector<bool> is_right(table.columns.size(), !table.rows.empty());
-  for (std::size_t c = 0; c <= last; ++c) {
-    for (const auto& row : rows) widths[c] = std::max(widths[c], row[c].size());
-    for (const List& row : table.rows) is_right[c] = is_right[c] && is_number(row[c]);
+std::size_t longest_word(std::string_view text) {
+  std::size_t longest = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    longest = std::max(longest, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
-  std::size_t indent = 2;
-  for (std::size_t c = 0; c < last; ++c) indent += widths[c] + 2;
+  return longest;
+}
 
-  fmt::print("{}\n", table.name);
-  for (const auto& row : rows) {
-    std::string line = "  ";
-    for (std::size_t c = 0; c < last; ++c)
-      line += is_right[c] ? fmt::format("{:>{}}  ", row[c], widths[c])
-                          : fmt::format("{:<{}}  ", row[c], widths[c]);
-    line += wrapped(row[last], std::max<std::size_t>(30, page_columns - indent), indent);
+// How wide each column is: as its longest text, but where a line would be longer than a page, the
+// widest columns give way, as far as their words let them.
+std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows) {
+  constexpr std::size_t gap = 2;  // before each column
+  const std::size_t columns = rows[0].size();
+  std::vector<std::size_t> widths(columns), least(columns);
+  std::size_t all = 0;
+  for (std::size_t c = 0; c < columns; ++c) {
+    for (const auto& row : rows) {
+      widths[c] = std::max(widths[c], row[c].size());
+      least[c] = std::max(least[c], longest_word(row[c]));
+    }
+    all += gap + widths[c];
+  }
+  for (; all > page_columns; --all) {
+    std::size_t widest = columns;  // of those that can give way
+    for (std::size_t c = 0; c < columns; ++c)
+      if (widths[c] > least[c] && (widest == columns || widths[c] > widths[widest])) widest = c;
+    if (widest == columns) break;
+    --widths[widest];
+  }
+  return widths;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::stringstream all(text);
+  for (std::string line; std::getline(all, line);) lines.push_back(line);
+  return lines;
+}
+
+void print_row(const std::vector<std::string>& row, const std::vector<std::size_t>& widths,
+               const std::vector<bool>& is_right) {
+  std::vector<std::vector<std::string>> cells;
+  std::size_t height = 1;
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    cells.push_back(lines_of(wrapped(row[c], widths[c])));
+    height = std::max(height, cells[c].size());
+  }
+  for (std::size_t l = 0; l < height; ++l) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const std::string text = l < cells[c].size() ? cells[c][l] : "";
+      line += is_right[c] ? fmt::format("  {:>{}}", text, widths[c])
+                          : fmt::format("  {:<{}}", text, widths[c]);
+    }
     line.erase(line.find_last_not_of(' ') + 1);
     fmt::print("{}\n", line);
   }
+}
+
+void print_table(const Table& table) {
+  const std::size_t columns = std::min(table.shown, table.columns.size());
+  std::vector<std::vector<std::string>> rows = {table.columns};
+  for (const List& row : table.rows) rows.push_back(plain_texts(row));
+  for (auto& row : rows) row.resize(columns);
+  std::vector<bool> is_number(columns, !table.rows.empty());
+  for (std::size_t c = 0; c < columns; ++c)
+    for (const List& row : table.rows) is_number[c] = is_number[c] && holds_number(row[c]);
+  const std::vector<std::size_t> widths = column_widths(rows);
+  fmt::print("{}\n", table.name);
+  for (const auto& row : rows) print_row(row, widths, is_number);
 }
 
 struct Unit {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "cli/preview.hpp"
 #include "cli/report.hpp"
@@ -15,11 +16,17 @@ namespace vranks::cli {
 
 namespace {
 
+constexpr std::size_t text_width = page_columns - 13;  // behind the labels
+
 // "4 * 2^-24 * mean|x|": the promise in exact.hpp; "equal" where that is nothing.
 std::string bound_text(const Problem& problem, ErrorBound bound) {
   if (bound.steps == 0 && bound.rounded_in == problem.dtype) return "equal";
-  const int digits = bound.rounded_in == DType::f64 ? 53 : 24;
-  std::string text = fmt::format("{} * 2^-{} * {}", bound.steps, digits,
+  const std::string unit =
+      fmt::format("2^{}", static_cast<int>(std::log2(ulp_at(1, bound.rounded_in))) - 1);
+  const bool compounds = bound.compounds || problem.op == ReduceOp::prod;
+  std::string text = fmt::format("{} * {}",
+                                 compounds ? fmt::format("((1 + {})^{} - 1)", unit, bound.steps)
+                                           : fmt::format("{} * {}", bound.steps, unit),
                                  problem.op == ReduceOp::mean  ? "mean|x|"
                                  : problem.op == ReduceOp::sum ? "sum|x|"
                                                                : "|product|");
@@ -36,64 +43,103 @@ std::string index_text(const Shape& shape, std::int64_t i) {
   return shape.empty() ? "" : " at [" + text + "]";
 }
 
-void report_problem(Report& report, const Outcome& outcome, const ProblemOptions& options,
-                    const std::string& output) {
+void report_problem(Report& report, const Outcome& outcome, const RunRequest& request) {
   const Problem& problem = outcome.problem;
   report.add("collective", name(problem.collective));
-  report.add("op", name(problem.op));
+  report.add("op", outcome.combines() ? Value(name(problem.op)) : Value());
   report.add("dtype", name(problem.dtype));
   report.add("ranks", problem.ranks);
+  report.add("root", problem.collective == Collective::reduce ? Value(problem.root) : Value());
   report.add("elements_per_rank", problem.elements);
-  report.add("input", text_or_null(options.input));
+  report.add("input", text_or_null(request.input));
   report.add("input_shape", value_of(outcome.in.shape()));
-  report.add("seed", options.input.empty() ? Value(options.seed) : Value());
-  report.add("output", text_or_null(output));
+  report.add("seed", request.input.empty() ? Value(request.seed) : Value());
+  report.add("output", text_or_null(request.output));
   report.add("output_shape", value_of(outcome.out.shape()));
+  report.add("steps", text_or_null(request.steps));
+  report.add("in_place", text_or_null(request.in_place));
   report.line("input",
               fmt::format("{} {}, {}", to_string(outcome.in.shape()), name(problem.dtype),
-                          options.input.empty() ? fmt::format("random, seed {}", options.seed)
-                                                : "from " + options.input));
-  report.line("output",
-              fmt::format("{} {}{}{}", to_string(outcome.out.shape()), name(problem.dtype),
-                          output.empty() ? "" : ", saved as ", output));
+                          request.input.empty() ? fmt::format("random, seed {}", request.seed)
+                                                : fmt::format("from {}", request.input)));
+  std::string output = fmt::format("{} {}", to_string(outcome.out.shape()), name(problem.dtype));
+  if (problem.collective == Collective::reduce) output += fmt::format(", on rank {}", problem.root);
+  if (!request.in_place.empty()) output += fmt::format(", in place ({})", request.in_place);
+  if (!request.output.empty()) output += fmt::format(", saved as {}", request.output);
+  report.line("output", output);
+  if (!request.steps.empty()) report.line("steps", fmt::format("saved as {}", request.steps));
 }
 
-void report_provenance(Report& report, const Outcome& outcome) {
+// What was computed, and with which roundings.
+std::string arithmetic_text(const Outcome& outcome) {
   const Provenance& ran = outcome.provenance;
-  report.add("algorithm", ran.algorithm);
+  if (!outcome.combines()) return "copies";
+  std::string text = "partial results in " + ran.accumulate;
+  if (ran.mean == "divide") text += ", then one division by R";
+  if (ran.mean == "premultiply") text += ", of each value times 1/R";
+  if (!ran.nan.empty()) text += ", NaN: " + ran.nan;
+  return text;
+}
+
+void report_provenance(Report& report, const Outcome& outcome, const RunRequest& request) {
+  const Provenance& ran = outcome.provenance;
   const std::string order(find_algorithm(ran.algorithm, outcome.problem.collective).order);
-  report.add("order_of_seven_ranks", order);
+  report.add("asked_algorithm", request.algorithm);
+  report.add("algorithm", ran.algorithm);
+  report.add("reason", text_or_null(ran.reason));
+  report.add("order", order);
+  report.add("layout", ran.layout);
+  report.add("protocol", text_or_null(ran.protocol));
+  report.add("channels", ran.channels == 0 ? Value() : Value(ran.channels));
+  report.add("executor", ran.executor);
   report.add("device", ran.device);
   report.add("device_name", outcome.device_name);
-  report.add("accumulate", ran.accumulate);
+  report.add("accumulate", text_or_null(ran.accumulate));
   report.add("mean", text_or_null(ran.mean));
   report.add("nan", text_or_null(ran.nan));
-  std::string arithmetic = "partial results in " + ran.accumulate;
-  if (!ran.mean.empty())
-    arithmetic += ran.mean == "divide" ? ", then one division by R" : ", mean by " + ran.mean;
-  if (!ran.nan.empty()) arithmetic += ", NaN: " + ran.nan;
-  report.line("algorithm", fmt::format("{}: {}", ran.algorithm, arithmetic));
-  const bool has_order = outcome.problem.op != ReduceOp::min && outcome.problem.op != ReduceOp::max;
-  if (has_order) report.line("order", order + " for seven ranks");
+  report.line("algorithm", fmt::format("{}: {}", ran.algorithm, arithmetic_text(outcome)));
+  if (!ran.reason.empty())
+    report.line("", wrapped(fmt::format("not {}: {}", request.algorithm, ran.reason), text_width));
+  const ReduceOp op = outcome.problem.op;
+  const bool has_order = outcome.combines() && op != ReduceOp::min && op != ReduceOp::max;
+  if (has_order) report.line("order", wrapped(order, text_width));
+  std::string layout = fmt::format("{}, executor {}", ran.layout, ran.executor);
+  if (!ran.protocol.empty()) {
+    layout += fmt::format(", protocol {}", ran.protocol);
+    if (ran.channels != 0)
+      layout += fmt::format(", {} channel{}", ran.channels, ran.channels == 1 ? "" : "s");
+  }
+  report.line("layout", layout);
   report.line("device", fmt::format("{}: {}", ran.device, outcome.device_name));
 }
 
 void report_result(Report& report, const Outcome& outcome) {
-  const std::int64_t n = outcome.problem.elements;
+  const std::int64_t ranks = outcome.problem.ranks;
   const DType dtype = outcome.problem.dtype;
+  // A reduce-scatter's ranks hold blocks of their own, so all of them are shown.
+  const bool is_scattered = outcome.is_scattered();
+  const std::int64_t of_rank_0 =
+      outcome.out.elements() / (is_scattered ? ranks : outcome.result_ranks());
+  const Shape& shape = outcome.out.shape();
+  const bool has_ranks = outcome.problem.collective != Collective::reduce;
   constexpr std::int64_t shown = 3;
-  report.add("first_elements", elements_of(outcome.out.data(), dtype, 0, std::min(n, shown)));
-  report.add("last_elements",
-             elements_of(outcome.out.data(), dtype, std::max<std::int64_t>(0, n - shown), n));
-  report.add("equal_ranks", outcome.equal_ranks);
+  report.add("first_elements",
+             elements_of(outcome.out.data(), dtype, 0, std::min(of_rank_0, shown)));
+  report.add("last_elements", elements_of(outcome.out.data(), dtype,
+                                          std::max<std::int64_t>(0, of_rank_0 - shown), of_rank_0));
+  report.add("equal_ranks", is_scattered ? Value() : Value(outcome.equal_ranks));
   report.line("", "");
   report.line("result",
-              preview(outcome.out.data(), dtype, outcome.slice_shape(), page_columns - 13));
-  if (outcome.result_ranks() == 1 || n == 0) return;
-  report.line("", outcome.equal_ranks == outcome.problem.ranks
-                      ? fmt::format("the same bits on all {} ranks", outcome.problem.ranks)
-                      : fmt::format("WRONG: only {} of {} ranks have the bits of rank 0",
-                                    outcome.equal_ranks, outcome.problem.ranks));
+              preview(outcome.out.data(), dtype,
+                      has_ranks && !is_scattered ? Shape(shape.begin() + 1, shape.end()) : shape,
+                      text_width));
+  if (is_scattered && of_rank_0 > 0) report.line("", "dimension 0 counts the ranks");
+  if (outcome.result_ranks() == 1 || of_rank_0 == 0) return;
+  const std::string_view what = outcome.combines() ? "bits of rank 0" : "input's bits";
+  report.line("", outcome.equal_ranks == ranks
+                      ? fmt::format("the same bits on all {} ranks", ranks)
+                      : fmt::format("WRONG: only {} of {} ranks have the {}", outcome.equal_ranks,
+                                    ranks, what));
 }
 
 void report_error(Report& report, const Outcome& outcome) {
@@ -121,7 +167,8 @@ void report_error(Report& report, const Outcome& outcome) {
     return;
   }
   if (d.worst < 0) {
-    report.line("error", "none: all elements are exact");
+    report.line("error", outcome.combines() ? "none: all elements are exact"
+                                            : "none: every rank holds the input's bits");
     return;
   }
   report.line("error", fmt::format("at most {:.3g}, or {:.3g} ULP, from the exact result",
@@ -152,14 +199,15 @@ void report_time(Report& report, const Outcome& outcome) {
 
 }  // namespace
 
-void print_run(const Outcome& outcome, const ProblemOptions& options, const std::string& output,
-               Format format) {
+void print_run(const Outcome& outcome, const RunRequest& request, Format format) {
   const Problem& problem = outcome.problem;
-  Report report(fmt::format("{} {} over {} {}", name(problem.collective), name(problem.op),
-                            problem.ranks, problem.ranks == 1 ? "rank" : "ranks"));
+  Report report(fmt::format("{}{}{} over {} {}", name(problem.collective),
+                            outcome.combines() ? " " : "",
+                            outcome.combines() ? name(problem.op) : "", problem.ranks,
+                            problem.ranks == 1 ? "rank" : "ranks"));
   report.add("version", build::version);
-  report_problem(report, outcome, options, output);
-  report_provenance(report, outcome);
+  report_problem(report, outcome, request);
+  report_provenance(report, outcome, request);
   report_result(report, outcome);
   report_error(report, outcome);
   report_time(report, outcome);

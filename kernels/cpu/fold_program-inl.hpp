@@ -283,7 +283,7 @@ class Machine {
         ++at;
         continue;
       }
-      if (const int leaves = step.action == FoldAction::load && !fuses_any(at)
+      if (const int leaves = step.action == FoldAction::load && !meets_singly(at)
                                  ? tree_leaves(code_.subspan(at))
                                  : 0) {
         run_tree(leaves, at, column, columns, tile(++top));
@@ -301,9 +301,10 @@ class Machine {
                task_.rows.out_stride_bytes, task_.piece.out_rows, task_.stream_stores);
   }
 
-  // Whether a leaf of the tree that may begin there meets as an own input.
-  bool fuses_any(std::size_t at) const {
-    if (fuse_ == Fuse::never && !keeps_sides) return false;
+  // Whether the leaves of a tree that may begin there have to meet one by one.
+  bool meets_singly(std::size_t at) const {
+    if (keeps_sides) return true;
+    if (fuse_ == Fuse::never) return false;
     for (std::size_t k = at; k < std::min(at + 11, code_.size()); ++k)
       if (code_[k].own) return true;
     return false;
@@ -329,7 +330,7 @@ class Machine {
     if constexpr (HopLanes<Op>::available) {
       const HopLanes<Op> lanes(op_);
       if (!lanes.can_lower()) return {0, 0};
-      const int leaves = code_.size() == 11 && !fuses_any(0) ? tree_leaves(code_) : 0;
+      const int leaves = code_.size() == 11 && !meets_singly(0) ? tree_leaves(code_) : 0;
       const LeafRun<Op> run = leaf_run(0, task_.piece.begin);
       const bool is_run = static_cast<std::size_t>(run.leaves) == code_.size();
       if ((leaves != 8 && !is_run) || !has_lanes<Op>(run.meeting())) return {0, 0};
@@ -356,7 +357,7 @@ class Machine {
       } else {
         with_meeting<Op>(run.meeting(), [&]<Meeting meeting>() HWY_ATTR {
           write_body(lanes, head, body, stream, [&](std::int64_t i) VR_INLINE_LAMBDA {
-            return vector_of<meeting>(lanes, run, i, hn::Zero(lanes.d));
+            return vector_of<meeting>(lanes, run, i, lanes.zero());
           });
         });
       }

@@ -16,7 +16,6 @@
 #include <hwy/highway.h>
 
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include "kernels/cpu/lanes-inl.hpp"
@@ -44,6 +43,7 @@ template <class T>
 struct HopLanes<ar::MinMaxHop<T>> : Lanes<ar::MinMax<T>> {
   static constexpr bool fuses = false;
   explicit HopLanes(const ar::MinMaxHop<T>& hop) : Lanes<ar::MinMax<T>>(hop.op) {}
+  auto zero() const { return hn::Zero(this->d); }
 };
 
 // All ones for the elements that LL128 fuses, one slice and a vector long.
@@ -62,26 +62,25 @@ struct FuseTable {
   }
 };
 
-// Sums of T whose partial results are stored as S, both carried in the same type.
+// The arithmetic of FloatHop on whole vectors of carried values.
 template <class T, class S>
-requires(std::is_same_v<ar::Wide<T>, ar::Wide<S>>&&
-             FloatLanes<T>::available) struct HopLanes<ar::FloatHop<T, S, false>> : FloatLanes<T> {
+struct SumVectors {
   using Op = ar::FloatHop<T, S, false>;
   using C = typename Op::Carried;
-  using typename FloatLanes<T>::V;
-  using FloatLanes<T>::d;
-  static constexpr bool fuses = has_fma;
-  static constexpr hn::RebindToUnsigned<decltype(hn::ScalableTag<C>())> d_bits{};
+  static constexpr hn::ScalableTag<C> d{};
+  static constexpr hn::RebindToUnsigned<hn::ScalableTag<C>> d_bits{};
+  using V = hn::Vec<hn::ScalableTag<C>>;
 
   const Op op;
   const V scale;
-  const bool exact_scale;  // a power of two whose products don't leave f32's range
-  explicit HopLanes(const Op& hop)
-      : op(hop),
-        scale(hn::Set(d, hop.scale)),
-        exact_scale(hop.scale >= C(0x1p-16) &&
-                    std::has_single_bit(static_cast<std::uint64_t>(C(1) / hop.scale)) &&
-                    C(1) / hop.scale == std::floor(C(1) / hop.scale)) {}
+  const bool exact_scale;  // 1 / 2^k, whose products don't leave f32's range
+  explicit SumVectors(const Op& hop)
+      : op(hop), scale(hn::Set(d, hop.scale)), exact_scale(is_exact(hop.scale)) {}
+
+  static bool is_exact(C scale) {
+    int exponent = 0;
+    return std::frexp(scale, &exponent) == C(0.5) && exponent > -16;
+  }
 
   HWY_INLINE V rounded(V v) const {
     if constexpr (std::is_same_v<S, BFloat16>) {
@@ -98,15 +97,11 @@ requires(std::is_same_v<ar::Wide<T>, ar::Wide<S>>&&
       return v;
     }
   }
-  HWY_INLINE V load(const T* from) const {
-    const V x = FloatLanes<T>::load(from);
-    return op.premultiply ? rounded(hn::Mul(x, scale)) : x;
-  }
+  HWY_INLINE V lifted(V x) const { return op.premultiply ? rounded(hn::Mul(x, scale)) : x; }
   HWY_INLINE V combine(V a, V b) const { return rounded(hn::Add(a, b)); }
 
   // x * scale + other, rounded once.
-  HWY_INLINE V fused(const T* from, V other) const {
-    const V x = FloatLanes<T>::load(from);
+  HWY_INLINE V fused(V x, V other) const {
     if constexpr (sizeof(S) > 2) {
       return hn::MulAdd(x, scale, other);
     } else {
@@ -114,27 +109,19 @@ requires(std::is_same_v<ar::Wide<T>, ar::Wide<S>>&&
       // f32: rounding it once more rounds as if once.
       if (exact_scale) return rounded(hn::Add(hn::Mul(x, scale), other));
       const V near = hn::MulAdd(x, scale, other);
-      if (HWY_UNLIKELY(may_be_tie(near))) return fused_to_odd(from, x, other);
+      if (HWY_UNLIKELY(may_be_tie(near))) return fused_to_odd(x, other);
       return rounded(near);
     }
   }
-  // Fused by the element's position from its origin.
-  HWY_INLINE V fused_at(const T* from, V other, std::int64_t position) const {
-    const auto& table = FuseTable<C>::instance();
-    const auto* masks = table.masks.data() + position % FuseTable<C>::period;
-    const auto mask = hn::MaskFromVec(hn::BitCast(d, hn::LoadU(d_bits, masks)));
-    return hn::IfThenElse(mask, fused(from, other), combine(other, load(from)));
-  }
 
-  bool can_lower() const {
+  bool can_divide() const {
     if (!op.divide || op.by_group.inverse != 0) return true;
     return sizeof(S) > 2 && op.by_group.is_exact;
   }
-  HWY_INLINE auto lower(V v) const {
-    if (op.divide)
-      v = op.by_group.inverse != 0 ? hn::Mul(v, hn::Set(d, op.by_group.inverse))
-                                   : hn::Div(v, hn::Set(d, op.by_group.value));
-    return this->narrow(v);
+  HWY_INLINE V divided(V v) const {
+    if (!op.divide) return v;
+    return op.by_group.inverse != 0 ? hn::Mul(v, hn::Set(d, op.by_group.inverse))
+                                    : hn::Div(v, hn::Set(d, op.by_group.value));
   }
 
  private:
@@ -150,17 +137,19 @@ requires(std::is_same_v<ar::Wide<T>, ar::Wide<S>>&&
   }
 
   // The product is exact; the sum is rounded to odd, so that rounding it to S rounds once.
-  HWY_NOINLINE V fused_to_odd(const T* from, V x, V other) const {
+  HWY_NOINLINE V fused_to_odd(V x, V other) const {
     const V product = hn::Mul(x, scale);
     if constexpr (std::is_same_v<S, BFloat16>) {
       // ... unless it is tiny.
       const auto tiny =
           hn::And(hn::Lt(hn::Abs(product), hn::Set(d, C(0x1p-130))), hn::Ne(x, hn::Zero(d)));
       if (!hn::AllFalse(d, tiny)) {
+        alignas(64) C inputs[hn::MaxLanes(d)];
         alignas(64) C values[hn::MaxLanes(d)];
+        hn::Store(x, d, inputs);
         hn::Store(other, d, values);
         for (std::size_t i = 0; i < hn::Lanes(d); ++i)
-          values[i] = op.combine_own(from[i], values[i], false, true);
+          values[i] = op.combine_own(ar::narrow<T>(inputs[i]), values[i], false, true);
         return hn::Load(d, values);
       }
     }
@@ -177,6 +166,107 @@ requires(std::is_same_v<ar::Wide<T>, ar::Wide<S>>&&
     return rounded(hn::BitCast(d, bits));
   }
 };
+
+// Sums of T whose partial results are stored as S, both carried in the same type.
+template <class T, class S>
+requires(std::is_same_v<ar::Wide<T>, ar::Wide<S>>&&
+             FloatLanes<T>::available) struct HopLanes<ar::FloatHop<T, S, false>> : FloatLanes<T> {
+  using V = typename FloatLanes<T>::V;
+  using C = ar::Wide<S>;
+  using FloatLanes<T>::d;
+  static constexpr bool fuses = has_fma;
+
+  const SumVectors<T, S> sums;
+  explicit HopLanes(const ar::FloatHop<T, S, false>& hop) : sums(hop) {}
+
+  HWY_INLINE V load(const T* from) const { return sums.lifted(FloatLanes<T>::load(from)); }
+  HWY_INLINE V combine(V a, V b) const { return sums.combine(a, b); }
+  HWY_INLINE V fused(const T* from, V other) const {
+    return sums.fused(FloatLanes<T>::load(from), other);
+  }
+  // Fused by the element's position from its origin.
+  HWY_INLINE V fused_at(const T* from, V other, std::int64_t position) const {
+    const auto& table = FuseTable<C>::instance();
+    const auto* masks = table.masks.data() + position % FuseTable<C>::period;
+    const auto mask = hn::MaskFromVec(hn::BitCast(d, hn::LoadU(sums.d_bits, masks)));
+    return hn::IfThenElse(mask, fused(from, other), combine(other, load(from)));
+  }
+  V zero() const { return hn::Zero(d); }
+  bool can_lower() const { return sums.can_divide(); }
+  HWY_INLINE auto lower(V v) const { return this->narrow(sums.divided(v)); }
+};
+
+#if HWY_TARGET != HWY_SCALAR
+// Sums of bf16 that are rounded at every step: two vectors at a time, of the even and of the odd
+// elements. A vector of 32-bit words holds an odd element in its upper half already, and an even
+// one a shift away, so nothing is widened or narrowed.
+template <>
+struct HopLanes<ar::FloatHop<BFloat16, BFloat16, false>> {
+  using Sums = SumVectors<BFloat16, BFloat16>;
+  struct V {
+    Sums::V even, odd;
+  };
+  static constexpr bool available = true;
+  static constexpr bool fuses = has_fma;
+  static constexpr hn::ScalableTag<float> d{};
+  static constexpr hn::ScalableTag<std::uint32_t> d_bits{};
+  static constexpr hn::ScalableTag<std::uint16_t> out_d{};
+
+  const Sums sums;
+  explicit HopLanes(const ar::FloatHop<BFloat16, BFloat16, false>& hop) : sums(hop) {}
+
+  static std::int64_t count() { return static_cast<std::int64_t>(hn::Lanes(out_d)); }
+  HWY_INLINE V elements(const BFloat16* from) const {
+    const auto pairs = hn::BitCast(d_bits, hn::LoadU(out_d, &from->bits));
+    return {hn::BitCast(d, hn::ShiftLeft<16>(pairs)),
+            hn::BitCast(d, hn::And(pairs, hn::Set(d_bits, 0xffff0000u)))};
+  }
+  HWY_INLINE V load(const BFloat16* from) const {
+    const V x = elements(from);
+    if (!sums.op.premultiply) return x;
+    const V scaled{hn::Mul(x.even, sums.scale), hn::Mul(x.odd, sums.scale)};
+    // An exact product needs rounding among the subnormals only.
+    if (sums.exact_scale) {
+      const auto bits = hn::Or(hn::BitCast(d_bits, scaled.even), hn::BitCast(d_bits, scaled.odd));
+      const auto rest = hn::And(bits, hn::Set(d_bits, 0xffffu));
+      if (HWY_LIKELY(hn::AllTrue(d_bits, hn::Eq(rest, hn::Zero(d_bits))))) return scaled;
+    }
+    return {sums.rounded(scaled.even), sums.rounded(scaled.odd)};
+  }
+  HWY_INLINE V combine(V a, V b) const {
+    return {sums.combine(a.even, b.even), sums.combine(a.odd, b.odd)};
+  }
+  HWY_INLINE V fused(const BFloat16* from, V other) const {
+    const V x = elements(from);
+    return {sums.fused(x.even, other.even), sums.fused(x.odd, other.odd)};
+  }
+  V zero() const { return {hn::Zero(d), hn::Zero(d)}; }
+
+  // Tiles hold elements in their order.
+  HWY_INLINE V load_carried(const float* from) const {
+    V v;
+    hn::LoadInterleaved2(d, from, v.even, v.odd);
+    return v;
+  }
+  HWY_INLINE void store(V v, float* to) const { hn::StoreInterleaved2(v.even, v.odd, d, to); }
+
+  bool can_lower() const { return sums.can_divide(); }
+  HWY_INLINE hn::Vec<hn::ScalableTag<std::uint16_t>> lower(V v) const {
+    if (sums.op.divide) {
+      v.even = sums.rounded(sums.divided(v.even));
+      v.odd = sums.rounded(sums.divided(v.odd));
+    }
+    const auto pairs =
+        hn::Or(hn::BitCast(d_bits, v.odd), hn::ShiftRight<16>(hn::BitCast(d_bits, v.even)));
+    // Every NaN has the one pattern.
+    const hn::ScalableTag<std::int16_t> d_signed;
+    const auto bits = hn::BitCast(d_signed, pairs);
+    const auto largest = hn::Set(d_signed, std::int16_t{0x7fff});
+    const auto is_nan = hn::Gt(hn::And(bits, largest), hn::Set(d_signed, std::int16_t{0x7f80}));
+    return hn::BitCast(out_d, hn::IfThenElse(is_nan, largest, bits));
+  }
+};
+#endif
 
 }  // namespace vranks::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

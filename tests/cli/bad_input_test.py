@@ -22,7 +22,7 @@ def at_most(file_bytes):
 
 class ArgumentTest(program.ProgramTest):
     def test_commands(self):
-        self.refuse(["rum"], "'rum'", "run", "check", "list", "info")
+        self.refuse(["rum"], "'rum'", "run check show verify list info")
         self.refuse(["--help", "run"], "--help stands alone")
         self.refuse(["--versio"], "'--versio'")
         nothing = self.vranks()
@@ -62,7 +62,83 @@ class ArgumentTest(program.ProgramTest):
         self.refuse(["run", "--input", "x.npy", "--seed", "0"], "--seed", "--input")
         self.refuse(["run", "--op", "sum", "--nan", "ignore"], "min and max")
         self.refuse(["list", "--markdown", "--format", "json"], "--markdown and --format")
-        self.refuse(["list", "--format", "csv"], "one table", "5")
+        self.refuse(["list", "--format", "csv"], "one table", "9")
+
+    def test_algorithms(self):
+        self.refuse(["run", "--algorithm", "nope", "--collective", "reduce"], "'nope'",
+                    "for reduce there are: direct", "ompi_binomial")
+        self.refuse(["run", "--algorithm", "bruck"], "bruck has no all_reduce, only all_gather")
+        self.refuse(["show", "--algorithm", "nope"], "'nope'", "for all_reduce there are: direct")
+        self.refuse(["verify", "--algorithm", "nope"], "'nope'", "nccl_ring")
+        self.refuse(["verify", "--algorithm", "bruck", "--collective", "reduce"], "no reduce")
+        self.refuse(["run", "--algorithm", "two_level", "--ranks-per-node", "3"],
+                    "multiple of ranks-per-node", "4 ranks", "nodes of 3")
+        self.refuse(["run", "--algorithm", "two_level", "--inner", "nope"], "'nope'")
+
+    def test_parameters(self):
+        self.refuse(["run", "--chunks", "3"], "direct doesn't read --chunks", "none")
+        # Also if it is the default, for it would say nothing.
+        self.refuse(["run", "--algorithm", "ring", "--protocol", "simple"], "ring doesn't read")
+        self.refuse(["verify", "--algorithm", "ring", "--channels", "2"], "--channels")
+        self.refuse(["verify", "--channels", "2"], "--channels", "--algorithm")
+        self.refuse(["show", "--algorithm", "ompi_pipeline", "--collective", "reduce",
+                     "--segment-bytes", "64"], "--segment-bytes", "--elements")
+        nccl = ["run", "--algorithm", "nccl_ring"]
+        self.refuse([*nccl, "--protocol", "ll64"], "'ll64'", "simple ll ll128")
+        self.refuse([*nccl, "--channels", "two"], "--channels: 'two'", "0 to 2147483647")
+        self.refuse([*nccl, "--channels", "0"], "1 to 64 channels, not 0")
+        self.refuse([*nccl, "--nccl-version", "1.0"], "1.0")
+        for rings, *phrases in (("[[0,1", "line 1, column 6", "syntax error"),
+                                ("[[0,1.5]]", "at /0/1", "whole number", "1.5"),
+                                ("[0]", "at /0", "list is needed"),
+                                ("{}", "at /", "list is needed, not object"),
+                                ("[[0,1,2,2]]", "rank 2 twice"),
+                                ("[[0,1,2]]", "3 ranks", "each of 4"),
+                                ("[" * 20, "more than 8 levels"),
+                                ("[[0,99999999999,1,2]]", "at /0/1", "99999999999")):
+            self.refuse([*nccl, "--rings", rings], *phrases)
+        self.refuse(["run", "--algorithm", "nccl_tree", "--trees", "[[[1],[2],[1],[]]]"],
+                    "rank 1 is a child of 0 and of 2")
+        self.refuse(["run", "--algorithm", "nccl_tree", "--trees", '[[["1"]]]'], "--trees: at /0/0/0")
+
+    def test_policies(self):
+        self.refuse(["run", "--accumulate", "f16"], "'f16'", "storage f32 f64 exact auto")
+        self.refuse(["run", "--accumulate", "f32", "--dtype", "f64"], "f32", "f64")
+        self.refuse(["run", "--accumulate", "exact"], "exact", "f32")
+        self.refuse(["run", "--mean", "divide", "--op", "sum"], "about op mean")
+        self.refuse(["run", "--mean", "premultiply", "--dtype", "i32"], "premultiply", "i32")
+        self.refuse(["run", "--collective", "all_gather", "--nan", "ignore"], "only copies")
+        self.refuse(["run", "--collective", "all_gather", "--op", "sum"], "--op", "only copies")
+
+    def test_ways_to_run(self):
+        self.refuse(["run", "--root", "0"], "--root is about reduce: all_reduce has none")
+        self.refuse(["run", "--collective", "reduce", "--root", "4"], "root 4", "0 to 3")
+        self.refuse(["run", "--root=-1", "--collective", "reduce"], "--root: '-1'")
+        self.refuse(["run", "--in-place", "yes"], "'yes'", "nccl mpi")
+        self.refuse(["run", "--executor", "fast"], "'fast'", "fused steps")
+        self.refuse(["run", "--executor", "fused", "--steps", "s.json"], "--steps", "--executor")
+        self.refuse(["run", "--steps", "nowhere/s.json"], "nowhere/s.json", "No such file")
+        self.refuse(["run", "--collective", "reduce_scatter", "--shape", "4,6"], "(4, 6)", "4 blocks")
+        self.refuse(["run", "--collective", "reduce_scatter", "--shape", "4"], "(4,)", "dimension 1")
+
+    def test_steps_that_no_file_should_hold(self):
+        self.refuse(["run", "--shape", "4,1000000", "--steps", "s.json"], "4 steps of 4 ranks",
+                    "1000000 elements", "67.11 MB is the most")
+
+    def test_what_check_has_no_bound_for(self):
+        self.refuse(["check", "--algorithm", "ring"], "algorithm direct", "ring")
+        for collective in ("reduce_scatter", "all_gather"):
+            self.refuse(["check", "--collective", collective], "all_reduce and reduce", collective)
+
+    @unittest.skipIf(os.environ.get("VRANKS_SANITIZE"), "the sanitizer stops at such sizes itself")
+    def test_schedules_that_need_more_memory_than_there_is(self):
+        few = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_DATA, (300 << 20, -1))}
+        for command in (["show", "--ranks", "20000"], ["verify", "--ranks", "20000"],
+                        ["run", "--shape", "20000,1"]):
+            self.refuse([*command, "--algorithm", "ring"], "no memory", "20000 ranks", **few)
+        self.refuse(["verify", "--algorithm", "one_shot", "--collective", "all_reduce", "--ranks",
+                     "2000"], "no memory", "2000 ranks", **few)
+        self.refuse(["show", "--algorithm", "ring", "--ranks", "2000000000"], "2^31 chunks")
 
     def test_shapes(self):
         self.refuse(["run", "--shape", "0,3"], "(0, 3)", "R = 0", "at least one rank")

@@ -14,7 +14,9 @@ import numpy as np
 import program
 
 GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "cli.md"
-TOPICS = ("collectives", "ops", "dtypes", "algorithms", "backends")
+TOPICS = ("collectives", "ops", "dtypes", "algorithms", "layouts", "parameters", "policies",
+          "protocols", "backends")
+COMMANDS = ("run", "check", "show", "verify", "list", "info")
 
 
 def documented_keys(command):
@@ -30,7 +32,9 @@ def examples():
 
 class GuideTest(program.ProgramTest):
     def test_run_has_the_documented_keys(self):
-        for arguments in ([], ["--op", "max"], ["--shape", "4,0"], ["--collective", "reduce"]):
+        for arguments in ([], ["--op", "max"], ["--shape", "4,0"], ["--collective", "reduce"],
+                          ["--collective", "reduce_scatter"], ["--collective", "all_gather"],
+                          ["--algorithm", "nccl_ring"], ["--executor", "steps"]):
             report = json.loads(self.succeed("run", "--format", "json", *arguments))
             self.assertEqual(list(report), documented_keys("run"))
 
@@ -40,6 +44,29 @@ class GuideTest(program.ProgramTest):
         arguments = ["check", "--op", "sum", "--dtype", "f32", "--format", "json"]
         for comparison in json.loads(self.succeed(*arguments))["comparisons"]:
             self.assertEqual(list(comparison), documented_keys("check"))
+
+    def test_verify_has_the_documented_keys(self):
+        tables = json.loads(self.succeed("verify", "--ranks", "2", "--format", "json"))
+        self.assertEqual(list(tables), ["schedules", "findings"])
+        wrong = {"vranks": "schedule", "version": 1, "collective": "all_reduce", "ranks": 1,
+                 "chunks": 1, "steps": []}
+        (self.folder / "x.json").write_text(json.dumps(wrong))
+        done = self.vranks("verify", "--input", "x.json", "--format", "json")
+        findings = json.loads(done.stdout)["findings"]
+        found = {key for row in (tables["schedules"][0], findings[0]) for key in row}
+        self.assertEqual(found, set(documented_keys("verify")))
+
+    def test_show_has_the_documented_keys(self):
+        keys = documented_keys("show")
+        schedule = json.loads(self.succeed("show", "--format", "json"))
+        self.assertEqual(list(schedule), [key for key in keys if key != "lanes"])
+        program = json.loads(self.succeed("show", "--format", "json", "--as", "program"))
+        self.assertEqual(list(program), [key for key in keys if key != "steps"])
+
+    def test_steps_have_the_documented_keys(self):
+        self.succeed("run", "--shape", "3,4", "--steps", "s.json")
+        steps = json.loads((self.folder / "s.json").read_text())
+        self.assertEqual(list(steps), documented_keys("--steps"))
 
     def test_list_has_the_documented_keys(self):
         tables = json.loads(self.succeed("list", "--format", "json"))
@@ -52,7 +79,7 @@ class GuideTest(program.ProgramTest):
                          documented_keys("info"))
 
     def test_options_are_documented(self):
-        for command in ("run", "check", "list", "info"):
+        for command in COMMANDS:
             for option in re.findall(r"^  (--[\w-]+)", self.succeed(command, "--help"), re.MULTILINE):
                 self.assertIn(f"`{option}", GUIDE.read_text(), f"{command} {option}")
 
@@ -88,10 +115,13 @@ class FormatTest(program.ProgramTest):
         self.save("tiny.npy", np.full((2, 9), 1e-300))
         for arguments in ([], ["--collective", "reduce", "--dtype", "bf16"], ["--op", "min"],
                           ["--shape", "3"], ["--shape", "7,3,1,2,100", "--dtype", "i64"],
-                          ["--input", "wide.npy"], ["--input", "tiny.npy"]):
+                          ["--input", "wide.npy"], ["--input", "tiny.npy"],
+                          ["--algorithm", "ompi_auto"],
+                          ["--collective", "all_gather", "--algorithm", "ring"],
+                          ["--collective", "reduce_scatter", "--algorithm", "nccl_ring"]):
             lines = self.succeed("run", *arguments).splitlines()
             self.assertEqual(lines[1], "")
-            self.assertIn("  algorithm  direct", "\n".join(lines))
+            self.assertIn("\n  algorithm  ", "\n".join(lines))
             for line in lines[1:]:
                 self.assertRegex(line, r"\A(  (?=.{9}  )\w* *\S.*)?\Z")
                 self.assertEqual(line, line.rstrip())
@@ -135,10 +165,19 @@ class FormatTest(program.ProgramTest):
 class ListTest(program.ProgramTest):
     def test_every_listed_name_and_alias_is_taken(self):
         tables = json.loads(self.succeed("list", "--format", "json"))
+        for row in tables["protocols"]:
+            self.succeed("run", "--algorithm", "nccl_ring", "--protocol", row["name"])
+        for row in tables["policies"]:
+            dtype, op = ("i8" if row["name"] == "exact" else "bf16",
+                         "min" if row["option"] == "nan" else "mean")
+            for name in (row["name"], *row["aliases"]):
+                self.succeed("run", f"--{row['option']}", name, "--dtype", dtype, "--op", op)
+        for row in tables["parameters"]:
+            self.assertIn(f"--{row['name']} ", self.succeed("run", "--help"))
         for topic, option in (("collectives", "--collective"), ("ops", "--op"), ("dtypes", "--dtype")):
             for row in tables[topic]:
                 for name in (row["name"], *row["aliases"]):
-                    self.succeed("run", option, name, "--shape", "2,3")
+                    self.succeed("run", option, name, "--shape", "2,4")
 
     def test_topics(self):
         for topic in TOPICS:
@@ -152,14 +191,15 @@ class ListTest(program.ProgramTest):
 
     def test_markdown(self):
         lines = self.succeed("list", "algorithms", "--markdown").splitlines()
-        self.assertEqual(lines[1], "| --- | --- | --- | --- |")
-        self.assertEqual({line.count(" | ") for line in lines}, {3})
+        columns = json.loads(self.succeed("list", "algorithms", "--format", "json"))["algorithms"][0]
+        self.assertEqual(lines[0], "| " + " | ".join(columns) + " |")
+        self.assertEqual({line.count(" | ") for line in lines}, {len(columns) - 1})
 
 
 class HelpTest(program.ProgramTest):
     def test_help(self):
         text = self.succeed("--help")
-        for command in ("run", "check", "list", "info"):
+        for command in COMMANDS:
             self.assertRegex(text, rf"\n  {command} +\w")
             help_text = self.succeed(command, "--help")
             self.assertTrue(help_text.startswith(f"Usage: vranks {command} "))

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/algorithm_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "cli/option_values.hpp"
+#include "cli/report.hpp"
+#include "collectives/formats/json_value.hpp"
+#include "ranks/names.hpp"
+
+namespace vranks::cli {
+
+namespace {
+
+template <auto member>
+using MemberType = std::remove_reference_t<decltype(Parameters{}.*member)>;
+
+template <auto member>
+void set_text(Parameters& parameters, const std::string&, const std::string& text) {
+  parameters.*member = text;
+}
+
+template <auto member>
+void set_number(Parameters& parameters, const std::string& option, const std::string& text) {
+  using Number = MemberType<member>;
+  parameters.*member =
+      static_cast<Number>(parse_whole(option, text, 0, std::numeric_limits<Number>::max()));
+}
+
+void set_protocol(Parameters& parameters, const std::string&, const std::string& text) {
+  parameters.protocol = parse_protocol(text);
+}
+
+void set_counts(Parameters& parameters, const std::string& option, const std::string& text) {
+  parameters.counts = parse_ranges(option, text, 0, std::numeric_limits<std::int64_t>::max());
+}
+
+void read(const JsonValue& value, std::int32_t& number) { number = value.number(0); }
+template <class T>
+void read(const JsonValue& value, std::vector<T>& list) {
+  value.list();
+  list.resize(value.size());
+  for (std::size_t i = 0; i < list.size(); ++i) read(value[i], list[i]);
+}
+
+template <auto member>
+void set_json(Parameters& parameters, const std::string& option, const std::string& text) {
+  try {
+    const nlohmann::json document = parse_document(text);
+    read(JsonValue(document), parameters.*member);
+  } catch (const BadJson& bad) {
+    throw Error(ErrorKind::bad_argument, fmt::format("{}: {}", option, bad.message));
+  }
+}
+
+struct ParameterReader {
+  std::string_view name;
+  const char* value_name;
+  void (*set)(Parameters&, const std::string& option, const std::string& text);
+};
+constexpr ParameterReader readers[] = {
+    {"protocol", "NAME", set_protocol},
+    {"channels", "NUMBER", set_number<&Parameters::channels>},
+    {"rings", "JSON", set_json<&Parameters::rings>},
+    {"trees", "JSON", set_json<&Parameters::trees>},
+    {"nccl-version", "VERSION", set_text<&Parameters::nccl_version>},
+    {"ranks-per-node", "NUMBER", set_number<&Parameters::ranks_per_node>},
+    {"segment-bytes", "NUMBER", set_number<&Parameters::segment_bytes>},
+    {"chunks", "NUMBER", set_number<&Parameters::chunks>},
+    {"fanout", "NUMBER", set_number<&Parameters::fanout>},
+    {"inner", "NAME", set_text<&Parameters::inner>},
+    {"outer", "NAME", set_text<&Parameters::outer>},
+    {"reduce-algorithm", "NAME", set_text<&Parameters::reduce_algorithm>},
+    {"counts", "N,...", set_counts},
+};
+
+const ParameterReader& reader_of(std::string_view name) {
+  const auto found = std::ranges::find(readers, name, &ParameterReader::name);
+  if (found == std::end(readers))
+    throw Error(ErrorKind::not_supported, fmt::format("--{} has no reader in cli/", name));
+  return *found;
+}
+
+// "protocol: how NCCL passes data; of nccl_ring nccl_tree".
+std::string readers_text(std::string_view parameter) {
+  std::string all;
+  for (const Algorithm& algorithm : algorithms())
+    if (has_word(algorithm.parameters, parameter))
+      (all += all.empty() ? "" : " ") += algorithm.name;
+  return all.empty() ? "no algorithm yet" : all;
+}
+
+}  // namespace
+
+OptionsDescription parameter_options(GivenParameters& parameters) {
+  OptionsDescription options("Parameters, of those algorithms that are named", page_columns);
+  for (const ParameterInfo& info : parameter_infos()) {
+    const ParameterReader& reader = reader_of(info.name);
+    options.add_options()(std::string(info.name).c_str(),
+                          boost::program_options::value<std::string>()
+                              ->value_name(reader.value_name)
+                              ->notifier([&parameters, &reader](const std::string& text) {
+                                reader.set(parameters.values, fmt::format("--{}", reader.name),
+                                           text);
+                                parameters.names.push_back(reader.name);
+                              }),
+                          fmt::format("{}; {}", info.meaning, readers_text(info.name)).c_str());
+  }
+  return options;
+}
+
+void check_parameters(const Algorithm& algorithm, const GivenParameters& parameters) {
+  for (const std::string_view name : parameters.names)
+    if (!has_word(algorithm.parameters, name))
+      throw Error(ErrorKind::bad_argument,
+                  fmt::format("algorithm {} doesn't read --{}; it reads: {}", algorithm.name, name,
+                              algorithm.parameters.empty() ? "none" : algorithm.parameters));
+}
+
+OptionsDescription nan_option(Policies& policies) {
+  OptionsDescription options("Arithmetic", page_columns);
+  options.add_options()(
+      "nan", parsed(policies.nan, parse_or_auto(parse_nan_policy), "POLICY")->default_value("auto"),
+      (names(nan_policies()) + ": what min and max make of a NaN; auto: as the algorithm does it")
+          .c_str());
+  return options;
+}
+
+OptionsDescription policy_options(Policies& policies) {
+  OptionsDescription options = nan_option(policies);
+  options.add_options()  //
+      ("accumulate",
+       parsed(policies.accumulate, parse_or_auto(parse_accumulate), "POLICY")
+           ->default_value("auto"),
+       (names(accumulates()) + ": what partial results are").c_str())  //
+      ("mean",
+       parsed(policies.mean, parse_or_auto(parse_mean_mode), "POLICY")->default_value("auto"),
+       (names(mean_modes()) + ": how a mean is made").c_str());
+  return options;
+}
+
+void add_root_option(OptionsDescription& options, std::optional<std::int64_t>& root) {
+  options.add_options()("root",
+                        parsed(
+                            root,
+                            [](const std::string& text) {
+                              return parse_whole("--root", text, 0,
+                                                 std::numeric_limits<std::int32_t>::max());
+                            },
+                            "RANK"),
+                        "the rank that gets the result of a reduce; 0 unless said");
+}
+
+std::int64_t root_of(Collective collective, std::optional<std::int64_t> given) {
+  if (given && collective != Collective::reduce)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("--root is about reduce: {} has none", name(collective)));
+  return given.value_or(0);
+}
+
+}  // namespace vranks::cli

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the texts behind options become values. Each throws bad_argument, naming what was given and
+// what would be right.
+#pragma once
+
+#include <boost/program_options/value_semantic.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ranks/error.hpp"
+
+namespace vranks::cli {
+
+// An option whose text `parse` turns into `target`. What is wrong with it is said by `parse`.
+template <class Target, class Parse>
+boost::program_options::typed_value<std::string>* parsed(Target& target, Parse parse,
+                                                         const char* value_name) {
+  return boost::program_options::value<std::string>()
+      ->value_name(value_name)
+      ->notifier([&target, parse](const std::string& text) { target = parse(text); });
+}
+
+// A whole number from `least` to `most`; `what` names it in the message: "--channels".
+std::int64_t parse_whole(std::string_view what, std::string_view text, std::int64_t least,
+                         std::int64_t most);
+
+// "1..4,8": 1 2 3 4 8, of numbers from `least` to `most`.
+std::vector<std::int64_t> parse_ranges(std::string_view what, std::string_view text,
+                                       std::int64_t least, std::int64_t most);
+
+// The name of a file.
+std::string parse_path(const std::string& text);
+
+// What parse(text) gives, or nothing for "auto", which leaves the choice to the algorithm.
+template <class Parse>
+auto parse_or_auto(Parse parse) {
+  return [parse](const std::string& text) -> std::optional<decltype(parse(text))> {
+    if (text == "auto") return {};
+    try {
+      return parse(text);
+    } catch (const Error& error) {  // it ends with the list of names
+      throw Error(error.kind(), std::string(error.what()) + " auto");
+    }
+  };
+}
+
+}  // namespace vranks::cli
