@@ -366,20 +366,38 @@ class Machine {
     return {0, 0};
   }
 
+  // Computes columns [head, head + body) of the piece, and writes them to all of its output rows.
   template <class L, class Compute>
   HWY_INLINE void write_body(const L& lanes, std::int64_t head, std::int64_t body, bool stream,
                              const Compute& compute) {
+    if (stream)
+      write_columns<true>(lanes, head, body, compute);
+    else
+      write_columns<false>(lanes, head, body, compute);
+  }
+
+  template <bool stream, class L, class Compute>
+  HWY_INLINE void write_columns(const L& lanes, std::int64_t head, std::int64_t body,
+                                const Compute& compute) {
     std::byte* const first = out(task_.piece.begin);
     const std::int64_t step = lanes.count(), stride = task_.rows.out_stride_bytes;
-    for (std::int64_t i = head; i < head + body; i += step) {
+    const std::int32_t rows = task_.piece.out_rows;
+    // Two vectors at a time keep the processor busy while each waits for its chain of operations.
+    std::int64_t i = head;
+    for (; i + 2 * step <= head + body; i += 2 * step) {
+      const auto a = lanes.lower(compute(i));
+      const auto b = lanes.lower(compute(i + step));
+      std::byte* to = first + i * width;
+      for (std::int32_t r = 0; r < rows; ++r, to += stride) {
+        write<stream>(lanes.out_d, a, reinterpret_cast<Element*>(to));
+        write<stream>(lanes.out_d, b, reinterpret_cast<Element*>(to) + step);
+      }
+    }
+    for (; i < head + body; i += step) {
       const auto result = lanes.lower(compute(i));
       std::byte* to = first + i * width;
-      for (std::int32_t r = 0; r < task_.piece.out_rows; ++r, to += stride) {
-        if (stream)
-          write<true>(lanes.out_d, result, reinterpret_cast<Element*>(to));
-        else
-          write<false>(lanes.out_d, result, reinterpret_cast<Element*>(to));
-      }
+      for (std::int32_t r = 0; r < rows; ++r, to += stride)
+        write<stream>(lanes.out_d, result, reinterpret_cast<Element*>(to));
     }
   }
 

@@ -15,11 +15,6 @@ import numpy as np
 import program
 
 
-def at_most(file_bytes):
-    """For preexec_fn: files can't grow beyond that, as on a full disk."""
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
-
-
 class ArgumentTest(program.ProgramTest):
     def test_commands(self):
         self.refuse(["rum"], "'rum'", "run check show verify list info")
@@ -209,11 +204,11 @@ class OutputTest(program.ProgramTest):
     def test_a_full_disk_leaves_the_old_file_whole(self):
         self.save("y.npy", np.arange(3.0))
         self.refuse(["run", "--output", "y.npy"], "y.npy", os.strerror(errno.EFBIG),
-                    preexec_fn=at_most(5000))
+                    preexec_fn=program.at_most(5000))
         np.testing.assert_array_equal(np.load(self.folder / "y.npy"), np.arange(3.0))
 
     def test_a_full_disk_leaves_no_new_file(self):
-        self.refuse(["run", "--output", "y.npy"], "y.npy", preexec_fn=at_most(0))
+        self.refuse(["run", "--output", "y.npy"], "y.npy", preexec_fn=program.at_most(0))
         self.assertEqual(self.files(), {})
 
     def test_standard_output_that_takes_nothing(self):

@@ -8,6 +8,7 @@ Every test file is run as: python3 NAME_test.py PATH_TO_VRANKS [unittest options
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,11 @@ _program = None
 def path():
     """Where the program is."""
     return _program
+
+
+def at_most(file_bytes):
+    """For preexec_fn: files can't grow beyond that, as on a full disk."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
 
 
 class ProgramTest(unittest.TestCase):

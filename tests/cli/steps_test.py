@@ -67,7 +67,7 @@ class Replay:
 
 class StepsTest(program.ProgramTest):
     def steps(self, *arguments):
-        self.save_result = self.succeed("run", "--steps", "s.json", "--output", "y.npy", *arguments)
+        self.succeed("run", "--steps", "s.json", "--output", "y.npy", *arguments)
         return json.loads((self.folder / "s.json").read_text())
 
     def check(self, document):
@@ -147,8 +147,7 @@ class StepsTest(program.ProgramTest):
         self.check(document)
 
     def test_the_file_is_whole_or_not_there(self):
-        import bad_input_test
-        self.refuse(["run", "--steps", "s.json"], "s.json", preexec_fn=bad_input_test.at_most(0))
+        self.refuse(["run", "--steps", "s.json"], "s.json", preexec_fn=program.at_most(0))
 
 
 if __name__ == "__main__":
