@@ -146,6 +146,10 @@ bool Run::setup(const std::vector<std::string>& arguments) {
           options, arguments))
     return false;
   check_parameters(find_algorithm(options_.algorithm, options_.collective), parameters_);
+  if (!output_.empty() && output_ == steps_)
+    throw Error(
+        ErrorKind::bad_argument,
+        fmt::format("--output and --steps both name '{}'; one would replace the other", output_));
   root_of(options_.collective, root_);
   if (options_.op && !reduces(options_.collective))
     throw Error(ErrorKind::bad_argument, fmt::format("--op is about collectives that combine; {} "
@@ -237,7 +241,7 @@ int Run::run(Job& job) {
   const Device device = usable_device(options_.device);
   for (const std::string& path : {output_, steps_})
     if (!path.empty()) check_writable_target(path);
-  limit_memory();
+  if (device.kind == DeviceKind::cpu) limit_memory();  // a device maps memory of its own
 
   Outcome outcome;
   outcome.in = make_input(options_);

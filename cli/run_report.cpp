@@ -171,8 +171,9 @@ void report_error(Report& report, const Outcome& outcome) {
                                             : "none: every rank holds the input's bits");
     return;
   }
-  report.line("error", fmt::format("at most {:.3g}, or {:.3g} ULP, from the exact result",
-                                   d.max_abs, d.max_ulp));
+  // Next to an exact 0 units are so small that their number says nothing.
+  const std::string ulps = d.max_ulp < 1e6 ? fmt::format(", or {:.3g} ULP,", d.max_ulp) : "";
+  report.line("error", fmt::format("at most {:.3g}{} from the exact result", d.max_abs, ulps));
   report.line("",
               fmt::format("bound {}; {:.3g} % of it used{}", bound, 100 * d.max_bound_used, at));
   report.line("", fmt::format("{} of {} elements are the exact result rounded once",

@@ -29,6 +29,11 @@ Accumulate accumulate_of(const Problem& problem, const Algorithm& algorithm,
   };
   const bool floating = is_floating(problem.dtype);
   if (*wanted == Accumulate::exact && floating) refuse("it carries integers");
+  if (*wanted == Accumulate::exact && problem.op != ReduceOp::mean)
+    throw Error(
+        ErrorKind::bad_argument,
+        fmt::format("accumulate exact is about means: the result of op {} wraps to {} anyhow",
+                    name(problem.op), name(problem.dtype)));
   if ((*wanted == Accumulate::f32 || *wanted == Accumulate::f64) && !floating)
     refuse("integers are carried as storage or exact");
   if (*wanted == Accumulate::f32 && problem.dtype == DType::f64)
@@ -37,7 +42,6 @@ Accumulate accumulate_of(const Problem& problem, const Algorithm& algorithm,
   if (is_ordered(problem.op)) return Accumulate::storage;
   if (*wanted == Accumulate::f32 && problem.dtype == DType::f32) return Accumulate::storage;
   if (*wanted == Accumulate::f64 && problem.dtype == DType::f64) return Accumulate::storage;
-  if (*wanted == Accumulate::exact && problem.op != ReduceOp::mean) return Accumulate::storage;
   return *wanted;
 }
 

@@ -76,6 +76,12 @@ Choice choose(const PlanKey& key) {
 }
 
 Schedule build_schedule(const Problem& problem, const Selection& selection) {
+  // Each piece costs transfers of all ranks; more make a schedule large, not a vector fast.
+  constexpr std::int32_t most_pieces = 1 << 16;
+  if (selection.parameters.chunks > most_pieces)
+    throw Error(ErrorKind::not_supported,
+                fmt::format("chunks {}: a vector is cut into at most {} pieces",
+                            selection.parameters.chunks, most_pieces));
   try {
     return selection.algorithm->build(problem, selection.parameters);
   } catch (const std::bad_alloc&) {
@@ -125,6 +131,7 @@ std::vector<TreeFold> Plan::tree_folds(const Rows& in, const Rows& out) const {
   fold.elements = block;
   for (std::int64_t r = 0; r < problem.ranks; ++r) {
     folds.push_back(fold);
+    if (in.data == nullptr) break;  // asked for sizes only, which all blocks share
     fold.in += block_bytes;
     fold.out += out.stride_bytes;
   }

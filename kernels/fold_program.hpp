@@ -47,7 +47,7 @@ struct FoldPiece {
 struct FoldProgram {
   Arithmetic arithmetic;
   std::vector<FoldStep> code;
-  std::vector<FoldPiece> pieces;  // in the order of `begin`; none empty
+  std::vector<FoldPiece> pieces;  // none empty
   std::int32_t stack = 1;         // most values that the code holds at a time
 };
 

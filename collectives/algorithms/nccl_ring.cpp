@@ -22,6 +22,7 @@
 
 #include "collectives/algorithm.hpp"
 #include "collectives/nccl/arithmetic.hpp"
+#include "collectives/nccl/constants.hpp"
 #include "collectives/nccl/trees.hpp"
 
 namespace vranks::algorithms_of {
@@ -117,6 +118,7 @@ void all_gather(Ring& ring, std::int32_t ranks) {
 }
 
 Schedule build(const Problem& problem, const Parameters& parameters) {
+  nccl::constants_of(parameters.nccl_version);  // refuses versions it doesn't know
   const auto ranks = static_cast<std::int32_t>(problem.ranks);
   const auto root = static_cast<std::int32_t>(problem.root);
   std::vector<nccl::Ring> rings = nccl::rings_of(problem.ranks, parameters);

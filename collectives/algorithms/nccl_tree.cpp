@@ -21,6 +21,7 @@
 
 #include "collectives/algorithm.hpp"
 #include "collectives/nccl/arithmetic.hpp"
+#include "collectives/nccl/constants.hpp"
 #include "collectives/nccl/trees.hpp"
 
 namespace vranks::algorithms_of {
@@ -61,6 +62,7 @@ void add_tree(Steps& steps, const nccl::Tree& tree, std::int32_t k) {
 }
 
 Schedule build(const Problem& problem, const Parameters& parameters) {
+  nccl::constants_of(parameters.nccl_version);  // refuses versions it doesn't know
   const auto ranks = static_cast<std::int32_t>(problem.ranks);
   const std::vector<nccl::Tree> trees = nccl::trees_of(problem.ranks, parameters);
   ScheduleBuilder builder({problem.collective, ranks, 0, parameters.channels, 0});

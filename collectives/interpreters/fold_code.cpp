@@ -37,6 +37,11 @@ class Coder {
     Code code;
     code.begin = static_cast<std::int32_t>(program_.code.size());
     write(root);
+    if (program_.code.size() > INT32_MAX)
+      throw Error(
+          ErrorKind::not_supported,
+          "the folds of all chunks together have more than 2^31 operands; such a schedule can "
+          "only be run step by step");
     code.length = static_cast<std::int32_t>(program_.code.size()) - code.begin;
     program_.stack = std::max(program_.stack, std::int32_t{depth(root)});
     return at->second = code;

@@ -92,13 +92,11 @@ class CpuProgram final : public PreparedFold {
  public:
   explicit CpuProgram(FoldProgram program) : program_(std::move(program)) {
     const auto width = static_cast<std::int64_t>(size_bytes(program_.arithmetic.dtype));
-    std::int64_t in_bytes = 0;
     for (const FoldPiece& piece : program_.pieces) {
       const std::int64_t columns = piece.end - piece.begin;
-      in_bytes += columns * width * ((piece.length + 1) / 2);
+      in_bytes_ += columns * width * ((piece.length + 1) / 2);
       out_bytes_ += columns * width * piece.out_rows;
     }
-    threads_ = in_bytes < cpu::parallel_bytes ? 1 : omp_get_max_threads();
     // Tasks of some tiles: the start of a task costs more than the cache is worth.
     constexpr std::int64_t task_columns = 32768;
     for (std::size_t p = 0; p < program_.pieces.size(); ++p) {
@@ -109,7 +107,7 @@ class CpuProgram final : public PreparedFold {
   }
 
   std::size_t workspace_bytes() const override {
-    return static_cast<std::size_t>(threads_ * cpu::program_scratch_bytes(program_));
+    return static_cast<std::size_t>(threads() * cpu::program_scratch_bytes(program_));
   }
 
   void run(const FoldRows& rows, Workspace workspace, Stream) const override {
@@ -118,7 +116,10 @@ class CpuProgram final : public PreparedFold {
     task.rows = rows;
     task.stream_stores = out_bytes_ >= cpu::stream_bytes;
     const auto tasks = static_cast<std::int64_t>(tasks_.size());
-#pragma omp parallel for schedule(static) firstprivate(task) num_threads(threads_) if (threads_ > 1)
+    const auto room =
+        static_cast<std::int64_t>(workspace.bytes) / cpu::program_scratch_bytes(program_);
+    const auto team = static_cast<int>(std::min<std::int64_t>(threads(), room));
+#pragma omp parallel for schedule(static) firstprivate(task) num_threads(team) if (team > 1)
     for (std::int64_t k = 0; k < tasks; ++k) {
       const Task& cut = tasks_[static_cast<std::size_t>(k)];
       task.piece = program_.pieces[cut.piece];
@@ -132,14 +133,16 @@ class CpuProgram final : public PreparedFold {
   }
 
  private:
+  // As many as the caller has at this moment.
+  int threads() const { return in_bytes_ < cpu::parallel_bytes ? 1 : omp_get_max_threads(); }
+
   struct Task {
     std::size_t piece;
     std::int64_t begin, end;  // columns
   };
   FoldProgram program_;
   std::vector<Task> tasks_;
-  std::int64_t out_bytes_ = 0;
-  int threads_ = 1;
+  std::int64_t in_bytes_ = 0, out_bytes_ = 0;
 };
 
 class CpuBackend final : public Backend {
@@ -240,10 +243,10 @@ class CpuBackend final : public Backend {
   }
   void release(void* memory, int) const override { std::free(memory); }
   void copy_from_host(void* to, const void* from, std::size_t bytes, int) const override {
-    std::memcpy(to, from, bytes);
+    if (bytes != 0) std::memcpy(to, from, bytes);
   }
   void copy_to_host(void* to, const void* from, std::size_t bytes, int) const override {
-    std::memcpy(to, from, bytes);
+    if (bytes != 0) std::memcpy(to, from, bytes);
   }
 
   std::vector<double> time(int repeats, int, const std::function<void()>& call) const override {
