@@ -27,6 +27,10 @@ namespace vranks::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace ar = vranks::arithmetic;
 
+// Vectors that pass through a call that wasn't inlined go through memory.
+#undef VR_INLINE_LAMBDA
+#define VR_INLINE_LAMBDA HWY_ATTR __attribute__((always_inline))
+
 // Where Highway's MulAdd rounds once.
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || HWY_ARCH_ARM_A64
 inline constexpr bool has_fma = true;
