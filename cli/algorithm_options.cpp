@@ -157,7 +157,7 @@ void add_root_option(OptionsDescription& options, std::optional<std::int64_t>& r
 }
 
 std::int64_t root_of(Collective collective, std::optional<std::int64_t> given) {
-  if (given && collective != Collective::reduce)
+  if (given && !has_root(collective))
     throw Error(ErrorKind::bad_argument,
                 fmt::format("--root is about reduce: {} has none", name(collective)));
   return given.value_or(0);

@@ -44,6 +44,9 @@ void check(const Problem& problem) {
   if (problem.root < 0 || problem.root >= problem.ranks)
     throw Error(ErrorKind::bad_argument,
                 fmt::format("root {} is no rank of 0 to {}", problem.root, problem.ranks - 1));
+  if (problem.root != 0 && !has_root(problem.collective))
+    throw Error(ErrorKind::bad_argument, fmt::format("{} has no root, but {} is given",
+                                                     name(problem.collective), problem.root));
   if (problem.collective == Collective::reduce_scatter) block_elements(problem);
 }
 

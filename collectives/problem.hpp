@@ -51,6 +51,9 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 };
 
+// Whether one rank, the root, plays a part of its own.
+constexpr bool has_root(Collective collective) { return collective == Collective::reduce; }
+
 // Whether the collective combines values; an all-gather only copies.
 constexpr bool reduces(Collective collective) { return collective != Collective::all_gather; }
 

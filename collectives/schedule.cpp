@@ -65,6 +65,8 @@ ScheduleBuilder::ScheduleBuilder(const ScheduleShape& shape) {
     refuse(fmt::format("can't have {} scratch chunks", shape.scratch_chunks));
   if (shape.root < 0 || shape.root >= shape.ranks)
     refuse(fmt::format("over {} ranks has no root {}", shape.ranks, shape.root));
+  if (shape.root != 0 && !has_root(shape.collective))
+    refuse(fmt::format("of {} has no root, but {} is given", name(shape.collective), shape.root));
   if (shape.has_parts() && shape.chunks % shape.ranks != 0)
     refuse(
         fmt::format("of {} cuts the vector into one block a rank: {} chunks are no multiple of "

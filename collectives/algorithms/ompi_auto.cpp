@@ -23,7 +23,7 @@ namespace {
 
 Schedule build(const Problem&, const Parameters&) {
   throw Error(ErrorKind::not_supported,
-              "ompi_auto has no schedule of its own: select() gives what runs");
+              "ompi_auto has no schedule of its own: it stands for another one, picked by size");
 }
 
 Selection select_by_rules(const Problem& problem, const Parameters&) {

@@ -40,8 +40,9 @@ Schedule build(const Problem& problem, const Parameters&) {
   const auto ranks = static_cast<std::int32_t>(problem.ranks);
   if (problem.collective == Collective::all_gather) return gather_and_broadcast(ranks);
   if (problem.collective == Collective::reduce_scatter)
-    throw Error(ErrorKind::not_supported,
-                "ompi_linear has no reduce_scatter of its own: select() gives what runs");
+    throw Error(
+        ErrorKind::not_supported,
+        "ompi_linear has no reduce_scatter of its own: a reduce picked by size comes first");
   const bool all = problem.collective == Collective::all_reduce;
   const auto root = all ? 0 : static_cast<std::int32_t>(problem.root);
   ScheduleBuilder builder({problem.collective, ranks, root, 1, 0});

@@ -57,6 +57,7 @@ class ArgumentTest(program.ProgramTest):
         self.refuse(["run", "--input", "x.npy", "--seed", "0"], "--seed", "--input")
         self.refuse(["run", "--op", "sum", "--nan", "ignore"], "min and max")
         self.refuse(["list", "--markdown", "--format", "json"], "--markdown and --format")
+        self.refuse(["run", "--output", "y", "--steps", "y"], "--output and --steps", "'y'")
         self.refuse(["list", "--format", "csv"], "one table", "9")
 
     def test_algorithms(self):
@@ -95,6 +96,15 @@ class ArgumentTest(program.ProgramTest):
         self.refuse(["run", "--algorithm", "nccl_tree", "--trees", "[[[1],[2],[1],[]]]"],
                     "rank 1 is a child of 0 and of 2")
         self.refuse(["run", "--algorithm", "nccl_tree", "--trees", '[[["1"]]]'], "--trees: at /0/0/0")
+
+    def test_parameters_of_no_schedule(self):
+        # What can't be built is refused at once, also where no size is given.
+        self.refuse(["show", "--algorithm", "chain", "--chunks", "2000000000"], "2000000000",
+                    "at most 65536")
+        for algorithm in ("nccl_ring", "nccl_tree"):
+            self.refuse(["show", "--algorithm", algorithm, "--nccl-version", "1.0"], "1.0", "2.30.7")
+        self.refuse(["run", "--op", "sum", "--dtype", "i8", "--accumulate", "exact"], "exact",
+                    "means")
 
     def test_policies(self):
         self.refuse(["run", "--accumulate", "f16"], "'f16'", "storage f32 f64 exact auto")

@@ -35,7 +35,7 @@ inline int for_each_schedule(std::int64_t ranks, const std::function<void(const 
         const Problem problem{.collective = collective.collective,
                               .ranks = ranks,
                               .elements = 48 * ranks,
-                              .root = ranks / 2};
+                              .root = has_root(collective.collective) ? ranks / 2 : 0};
         std::optional<Schedule> schedule;
         try {
           const Selection chosen = select(algorithm, problem, parameters);
@@ -63,7 +63,7 @@ inline Schedule random_schedule() {
   shape.collective = *rc::gen::element(Collective::all_reduce, Collective::reduce,
                                        Collective::reduce_scatter, Collective::all_gather);
   shape.ranks = 1 + below(4);
-  shape.root = below(shape.ranks);
+  if (has_root(shape.collective)) shape.root = below(shape.ranks);
   shape.chunks = shape.ranks * (1 + below(2));
   shape.scratch_chunks = below(3);
   const WritableChunks chunks(shape);
