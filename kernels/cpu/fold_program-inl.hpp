@@ -171,12 +171,17 @@ class Machine {
         gather_rows(0, 8, task_.piece.begin, rows);
         const auto combine = [&](auto a, auto b) VR_INLINE_LAMBDA { return lanes.combine(a, b); };
         write_body(lanes, head, body, stream, [&](std::int64_t i) VR_INLINE_LAMBDA {
-          const auto leaf = [&](int k) VR_INLINE_LAMBDA { return lanes.load(rows[k] + i); };
+          const auto leaf = [&](int k) VR_INLINE_LAMBDA {
+            prefetch_ahead(rows[k] + i);
+            return lanes.load(rows[k] + i);
+          };
           return tree<0, 8>(leaf, combine);
         });
       } else {
         with_meeting<Op>(run.meeting(), [&]<Meeting meeting>() HWY_ATTR {
           write_body(lanes, head, body, stream, [&](std::int64_t i) VR_INLINE_LAMBDA {
+            if (run.leaves > followed_rows)
+              for (int k = 0; k < run.leaves; ++k) prefetch_ahead(run.rows[k] + i);
             return vector_of<meeting>(lanes, run, i, lanes.zero());
           });
         });

@@ -13,6 +13,7 @@
 #endif
 // clang-format on
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -63,6 +64,15 @@ HWY_INLINE void write(OutD d, hn::Vec<OutD> v, T* to) {
     hn::Stream(v, d, at);
   else
     hn::StoreU(v, d, at);
+}
+
+// Rows that the processor by itself follows far enough ahead. Measured: with eight, asking for what
+// a loop reads some iterations later saves up to a third of the time; with two it costs a quarter.
+inline constexpr int followed_rows = 4;
+
+template <class T>
+HWY_INLINE void prefetch_ahead(const T* at) {
+  hwy::Prefetch(reinterpret_cast<const std::byte*>(at) + 1024);
 }
 
 // Copies `bytes` bytes to every one of `rows` rows, around the cache if `stream`.

@@ -203,7 +203,10 @@ HWY_NOINLINE void fold_in_registers(const Op& op, const TileTask& task, std::int
   }
   const auto combine = [&](auto a, auto b) HWY_ATTR { return lanes.combine(a, b); };
   for (std::int64_t i = 0; i < columns; i += step) {
-    const auto leaf = [&](int k) HWY_ATTR { return lanes.load(row[k] + i); };
+    const auto leaf = [&](int k) HWY_ATTR {
+      if constexpr (m > followed_rows) prefetch_ahead(row[k] + i);
+      return lanes.load(row[k] + i);
+    };
     const auto carried = tree<0, m>(leaf, combine);
     auto result = lanes.lower(carried);
     if constexpr (Op::recomputes) {
