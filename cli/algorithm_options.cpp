@@ -8,9 +8,9 @@
 #include <limits>
 #include <type_traits>
 
+#include "cli/json_option.hpp"
 #include "cli/option_values.hpp"
 #include "cli/report.hpp"
-#include "collectives/formats/json_value.hpp"
 #include "ranks/names.hpp"
 
 namespace vranks::cli {
@@ -36,26 +36,9 @@ void set_protocol(Parameters& parameters, const std::string&, const std::string&
   parameters.protocol = parse_protocol(text);
 }
 
-void set_counts(Parameters& parameters, const std::string& option, const std::string& text) {
-  parameters.counts = parse_ranges(option, text, 0, std::numeric_limits<std::int64_t>::max());
-}
-
-void read(const JsonValue& value, std::int32_t& number) { number = value.number(0); }
-template <class T>
-void read(const JsonValue& value, std::vector<T>& list) {
-  value.list();
-  list.resize(value.size());
-  for (std::size_t i = 0; i < list.size(); ++i) read(value[i], list[i]);
-}
-
 template <auto member>
 void set_json(Parameters& parameters, const std::string& option, const std::string& text) {
-  try {
-    const nlohmann::json document = parse_document(text);
-    read(JsonValue(document), parameters.*member);
-  } catch (const BadJson& bad) {
-    throw Error(ErrorKind::bad_argument, fmt::format("{}: {}", option, bad.message));
-  }
+  parameters.*member = parse_json_option<MemberType<member>>(option, text);
 }
 
 struct ParameterReader {
@@ -76,7 +59,6 @@ constexpr ParameterReader readers[] = {
     {"inner", "NAME", set_text<&Parameters::inner>},
     {"outer", "NAME", set_text<&Parameters::outer>},
     {"reduce-algorithm", "NAME", set_text<&Parameters::reduce_algorithm>},
-    {"counts", "N,...", set_counts},
 };
 
 const ParameterReader& reader_of(std::string_view name) {
@@ -86,13 +68,13 @@ const ParameterReader& reader_of(std::string_view name) {
   return *found;
 }
 
-// "protocol: how NCCL passes data; of nccl_ring nccl_tree".
+// The algorithms that read it: "nccl_ring nccl_tree".
 std::string readers_text(std::string_view parameter) {
   std::string all;
   for (const Algorithm& algorithm : algorithms())
     if (has_word(algorithm.parameters, parameter))
       (all += all.empty() ? "" : " ") += algorithm.name;
-  return all.empty() ? "no algorithm yet" : all;
+  return all;
 }
 
 }  // namespace
@@ -100,6 +82,8 @@ std::string readers_text(std::string_view parameter) {
 OptionsDescription parameter_options(GivenParameters& parameters) {
   OptionsDescription options("Parameters, of those algorithms that are named", page_columns);
   for (const ParameterInfo& info : parameter_infos()) {
+    const std::string algorithms_of = readers_text(info.name);
+    if (algorithms_of.empty()) continue;
     const ParameterReader& reader = reader_of(info.name);
     options.add_options()(std::string(info.name).c_str(),
                           boost::program_options::value<std::string>()
@@ -109,7 +93,7 @@ OptionsDescription parameter_options(GivenParameters& parameters) {
                                            text);
                                 parameters.names.push_back(reader.name);
                               }),
-                          fmt::format("{}; {}", info.meaning, readers_text(info.name)).c_str());
+                          fmt::format("{}; {}", info.meaning, algorithms_of).c_str());
   }
   return options;
 }
@@ -140,27 +124,10 @@ OptionsDescription policy_options(Policies& policies) {
        (names(accumulates()) + ": what partial results are").c_str())  //
       ("mean",
        parsed(policies.mean, parse_or_auto(parse_mean_mode), "POLICY")->default_value("auto"),
-       (names(mean_modes()) + ": how a mean is made").c_str());
+       (names(mean_modes()) + ": how a mean is made").c_str())  //
+      ("fp8", parsed(policies.fp8, parse_or_auto(parse_fp8_mode), "MODE")->default_value("auto"),
+       (names(fp8_modes()) + ": what 8-bit floats make of numbers beyond their range").c_str());
   return options;
-}
-
-void add_root_option(OptionsDescription& options, std::optional<std::int64_t>& root) {
-  options.add_options()("root",
-                        parsed(
-                            root,
-                            [](const std::string& text) {
-                              return parse_whole("--root", text, 0,
-                                                 std::numeric_limits<std::int32_t>::max());
-                            },
-                            "RANK"),
-                        "the rank that gets the result of a reduce; 0 unless said");
-}
-
-std::int64_t root_of(Collective collective, std::optional<std::int64_t> given) {
-  if (given && !has_root(collective))
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("--root is about reduce: {} has none", name(collective)));
-  return given.value_or(0);
 }
 
 }  // namespace vranks::cli

@@ -26,15 +26,9 @@ OptionsDescription parameter_options(GivenParameters& parameters);
 // Throws bad_argument if `algorithm` doesn't read one of them.
 void check_parameters(const Algorithm& algorithm, const GivenParameters& parameters);
 
-// --accumulate, --mean and --nan; nothing for "auto".
+// --accumulate, --mean, --nan and --fp8; nothing for "auto".
 OptionsDescription policy_options(Policies& policies);
 // --nan alone.
 OptionsDescription nan_option(Policies& policies);
-
-// Adds --root.
-void add_root_option(OptionsDescription& options, std::optional<std::int64_t>& root);
-// The root of that collective, 0 unless said. Throws bad_argument if one was given and the
-// collective has none.
-std::int64_t root_of(Collective collective, std::optional<std::int64_t> given);
 
 }  // namespace vranks::cli

@@ -42,8 +42,7 @@ constexpr DataInfo made_data[] = {{"whole", "whole_numbers", Data::whole},
 
 // Random 8- and 16-bit integers overflow in a sum, where Open MPI's vector code saturates.
 bool is_saturating(DType dtype, ReduceOp op, Data data) {
-  return data == Data::random && op == ReduceOp::sum && !is_floating(dtype) &&
-         size_bytes(dtype) < 4;
+  return data == Data::random && op == ReduceOp::sum && is_integer(dtype) && size_bytes(dtype) < 4;
 }
 
 // The bound of a comparison is about the order `direct`, and about results that all ranks share.
@@ -52,6 +51,10 @@ void refuse_what_has_no_bound(const ProblemOptions& options) {
   if (collective != Collective::all_reduce && collective != Collective::reduce)
     throw Error(ErrorKind::not_supported,
                 fmt::format("check compares all_reduce and reduce; not {}", name(collective)));
+  if (options.opaque_bytes > 0)
+    throw Error(ErrorKind::not_supported,
+                fmt::format("check compares reductions; elements of {} are only copied",
+                            element_name(DType::u8, options.opaque_bytes)));
   const std::string_view algorithm = find_algorithm(options.algorithm, collective).name;
   if (algorithm != "direct")
     throw Error(ErrorKind::not_supported,
@@ -59,6 +62,19 @@ void refuse_what_has_no_bound(const ProblemOptions& options) {
                             "order of the library; {} and the other orders are compared with the "
                             "real library bit by bit in tests/mpi",
                             algorithm));
+}
+
+// Names what there is to compare, if MPI has none of it.
+void refuse_what_mpi_lacks(std::span<const DType> dtypes, std::span<const ReduceOp> ops) {
+  for (const DType dtype : dtypes)
+    for (const ReduceOp op : ops)
+      if (mpi_reduces(op, dtype)) return;
+  if (dtypes.size() == 1 && ops.size() == 1) check_supported(ops[0], dtypes[0]);
+  throw Error(ErrorKind::not_supported,
+              fmt::format("check has nothing to compare: MPI has no operator for {}{}{}",
+                          ops.size() == 1 ? fmt::format("op {}", name(ops[0])) : "",
+                          ops.size() == 1 && dtypes.size() == 1 ? " on " : "",
+                          dtypes.size() == 1 ? fmt::format("dtype {}", name(dtypes[0])) : ""));
 }
 
 class Check : public Command {
@@ -90,17 +106,22 @@ bool Check::setup(const std::vector<std::string>& arguments) {
       ("data", po::value(&data)->value_name("KIND"),
        "data to make: whole (numbers, on which any order is exact) or random; both unless said");
   options.add(nan_option(policies_)).add(check).add(report_options(format_));
-  if (!read_arguments({name(), "",
-                       "The same reduction here and by a real library, over the processes that "
-                       "mpirun started:\n\n"
-                       "  mpirun -np 4 vranks check --against mpi\n\n"
-                       "compares every op on every dtype; --op, --dtype, --data, --shape and "
-                       "--input narrow it\ndown. The shape is (2 P + 1, 1000) for P processes "
-                       "unless said. Exit code 1 if something differs."},
-                      options, arguments))
+  if (!read_arguments(
+          {name(), "",
+           "The same reduction here and by a real library, over the processes that "
+           "mpirun started:\n\n"
+           "  mpirun -np 4 vranks check --against mpi\n\n"
+           "compares every op on every dtype that MPI has; --op, --dtype, --data, --shape and "
+           "--input narrow it\ndown. The shape is (2 P + 1, 1000) for P processes "
+           "unless said. Exit code 1 if something differs."},
+          options, arguments))
     return false;
   find_by_name(std::span<const Peer>(peers), peer, "library to check against");
   refuse_what_has_no_bound(options_);
+  if (policies_.nan && options_.op && !is_ordered(*options_.op))
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("--nan is about min and max; op {} doesn't read it",
+                            vranks::name(*options_.op)));
   if (!data.empty())
     data_ = {find_by_name(std::span<const DataInfo>(made_data), data, "kind of data").data};
   if (options_.input.empty()) return true;
@@ -149,10 +170,12 @@ std::vector<Comparison> Check::compare(const Job& job) {
   for (const ReduceOpInfo& each : reduce_ops())
     if (each.op == options_.op.value_or(each.op)) ops.push_back(each.op);
 
+  refuse_what_mpi_lacks(dtypes, ops);
   std::vector<Comparison> all;
   for (const DType dtype : dtypes)
     for (const ReduceOp op : ops)
       for (const Data kind : data_) {
+        if (!mpi_reduces(op, dtype)) continue;
         if (data_.size() > 1 && is_saturating(dtype, op, kind)) continue;
         if (kind == Data::whole) data = whole_number_data(job, dtype, shape_, options_.seed, op);
         if (kind == Data::random) data = random_data(job, dtype, shape_, options_.seed);

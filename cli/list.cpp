@@ -27,10 +27,29 @@ Table collective_table() {
   return table;
 }
 
+// The kinds of dtypes of VR_REDUCE_OPS in words.
+List kinds_of(const ReduceOpInfo& op) {
+  List words;
+  for (const char kind : op.kinds)
+    words.emplace_back(kind == 'f'   ? "floating"
+                       : kind == 'i' ? "integer"
+                       : kind == 'b' ? "bool"
+                                     : "complex");
+  return words;
+}
+
 Table op_table() {
-  Table table{"ops", {"name", "aliases", "meaning"}, {}};
-  for (const ReduceOpInfo& row : reduce_ops())
-    table.rows.push_back({row.name, words_of(row.aliases), row.meaning});
+  Table table{.name = "ops",
+              .columns = {"name", "kinds", "meaning", "aliases", "dtypes"},
+              .rows = {},
+              .shown = 4};
+  for (const ReduceOpInfo& row : reduce_ops()) {
+    List supported;
+    for (const DTypeInfo& dtype : dtypes())
+      if (supports(row.op, dtype.dtype)) supported.emplace_back(dtype.name);
+    table.rows.push_back(
+        {row.name, kinds_of(row), row.meaning, words_of(row.aliases), std::move(supported)});
+  }
   return table;
 }
 
@@ -42,6 +61,10 @@ std::string_view kind_name(DTypeKind kind) {
       return "signed integer";
     case DTypeKind::unsigned_integer:
       return "unsigned integer";
+    case DTypeKind::boolean:
+      return "bool";
+    case DTypeKind::complex:
+      return "complex";
   }
   __builtin_unreachable();
 }
@@ -57,12 +80,18 @@ Table dtype_table() {
 Table algorithm_table() {
   Table table{.name = "algorithms",
               .columns = {"name", "collectives", "steps", "bytes", "parameters", "aliases", "order",
-                          "source"},
+                          "source", "uneven"},
               .rows = {},
               .shown = 5};
-  for (const Algorithm& row : algorithms())
+  for (const Algorithm& row : algorithms()) {
+    List uneven;
+    for (const CollectiveInfo& each : collectives())
+      if (takes_counts(each.collective) && supports(row, each.collective))
+        uneven.emplace_back(each.name);
     table.rows.push_back({row.name, words_of(row.collectives), row.steps, row.bytes,
-                          words_of(row.parameters), words_of(row.aliases), row.order, row.source});
+                          words_of(row.parameters), words_of(row.aliases), row.order, row.source,
+                          std::move(uneven)});
+  }
   return table;
 }
 
@@ -78,6 +107,7 @@ Table parameter_table() {
     List readers;
     for (const Algorithm& algorithm : algorithms())
       if (has_word(algorithm.parameters, row.name)) readers.emplace_back(algorithm.name);
+    if (readers.empty()) continue;  // of layouts that callers bring along
     table.rows.push_back({row.name, readers, row.meaning});
   }
   return table;
@@ -101,6 +131,8 @@ Table policy_table() {
     table.rows.push_back({row.name, "mean", words_of(row.aliases), row.meaning});
   for (const NanPolicyInfo& row : nan_policies())
     table.rows.push_back({row.name, "nan", words_of(row.aliases), meaning(row.policy)});
+  for (const auto& row : fp8_modes())
+    table.rows.push_back({row.name, "fp8", words_of(row.aliases), row.meaning});
   return table;
 }
 
@@ -147,7 +179,7 @@ constexpr Topic topic_table[] = {
     {"algorithms", "algorithm", algorithm_table},
     {"layouts", "layout", layout_table},
     {"parameters", "parameter", parameter_table},
-    {"policies", "policy accumulate mean nan", policy_table},
+    {"policies", "policy accumulate mean nan fp8", policy_table},
     {"protocols", "protocol", protocol_table},
     {"backends", "backend device devices", backend_table},
 };

@@ -34,6 +34,21 @@ std::uint64_t parse_seed(const std::string& text) {
   return seed;
 }
 
+// A dtype, or "bytes16": elements of 16 bytes each.
+void read_dtype(ProblemOptions& problem, const std::string& text) {
+  constexpr std::string_view bytes = "bytes";
+  if (text.starts_with(bytes) && text.size() > bytes.size()) {
+    problem.opaque_bytes =
+        parse_whole("--dtype bytesN", text.substr(bytes.size()), 1, std::int64_t{1} << 30);
+    return;
+  }
+  try {
+    problem.dtype = parse_dtype(text);
+  } catch (const Error& error) {  // it ends with the list of names
+    throw Error(error.kind(), std::string(error.what()) + " bytesN");
+  }
+}
+
 struct FormatInfo {
   Format format;
   std::string_view name;
@@ -73,6 +88,10 @@ void print_help(const CommandText& text, const po::options_description& options)
 
 }  // namespace
 
+std::string element_name(DType dtype, std::int64_t opaque_bytes) {
+  return opaque_bytes > 0 ? fmt::format("bytes{}", opaque_bytes) : std::string(name(dtype));
+}
+
 OptionsDescription problem_options(ProblemOptions& problem) {
   OptionsDescription options("What to run", columns);
   options.add_options()  //
@@ -90,12 +109,22 @@ OptionsDescription problem_options(ProblemOptions& problem) {
        "shape of random data; dimension 0 counts the ranks")  //
       ("input", parsed(problem.input, parse_path, "X.npy"),
        "data; dimension 0 of the array counts the ranks")  //
-      ("dtype", parsed(problem.dtype, parse_dtype, "NAME"),
+      ("dtype",
+       boost::program_options::value<std::string>()->value_name("NAME")->notifier(
+           [&problem](const std::string& text) { read_dtype(problem, text); }),
        (names(dtypes()) +
-        "; a file says for itself what it holds, but for bf16, whose bits it holds as uint16")
+        " bytesN (elements of N bytes, which are only copied); a file says for itself what it "
+        "holds, but for bf16 and fp8, whose bits it holds as uint16 and uint8")
            .c_str())  //
-      ("seed", parsed(problem.seed, parse_seed, "NUMBER")->default_value("0"),
-       "of random data")  //
+      ("seed",
+       parsed(
+           problem.seed,
+           [&problem](const std::string& text) {
+             problem.says_seed = true;
+             return parse_seed(text);
+           },
+           "NUMBER"),
+       "of random data; 0 unless said")  //
       ("device", parsed(problem.device, parse_device, "NAME"),
        "cpu, cuda or cuda:N; unless said, cuda where there is one");
   return options;

@@ -27,11 +27,13 @@ struct ProblemOptions {
   Collective collective = Collective::all_reduce;
   std::optional<ReduceOp> op;  // none: mean, or all of them where a command compares
   std::string algorithm = "direct";
-  std::optional<DType> dtype;    // none: what the input file holds; random data is f32
-  std::optional<Shape> shape;    // none: what the input file holds; random data is (4, 16, 48)
-  std::string input;             // a .npy file; empty: random data
-  std::uint64_t seed = 0;        // of random data
-  std::optional<Device> device;  // none: cuda if it can be used, else cpu
+  std::optional<DType> dtype;     // none: what the input file holds; random data is f32
+  std::int64_t opaque_bytes = 0;  // of elements of no dtype, which are only copied; 0: of a dtype
+  std::optional<Shape> shape;     // none: what the input file holds; random data is (4, 16, 48)
+  std::string input;              // a .npy file; empty: random data
+  std::uint64_t seed = 0;         // of random data
+  bool says_seed = false;         // whether it was given
+  std::optional<Device> device;   // none: cuda if it can be used, else cpu
 };
 
 // The device that was asked for, or the best one there is. Throws not_available if it can't be
@@ -41,6 +43,9 @@ Device usable_device(const std::optional<Device>& wanted);
 enum class Format : std::uint8_t { table, json, csv };
 
 using OptionsDescription = boost::program_options::options_description;
+
+// "f32", or "bytes16" for elements of no dtype.
+std::string element_name(DType dtype, std::int64_t opaque_bytes);
 
 // Options whose values land in the arguments when read_arguments() returns.
 OptionsDescription problem_options(ProblemOptions& problem);

@@ -76,7 +76,7 @@ Tensor our_result(const PeerCase& check, const Tensor& whole, Provenance& proven
   in.send();
   const ReduceOp op = check.problem.op;
   CollectiveOptions options{.op = op, .algorithm = check.algorithm};
-  if (op == ReduceOp::min || op == ReduceOp::max) options.nan = check.problem.nan;
+  if (is_ordered(op)) options.nan = check.problem.nan;
   provenance = is_reduce ? reduce_ranks(in.view(), out.view(), options)
                          : all_reduce(in.view(), out.view(), options);
   out.fetch();
@@ -125,7 +125,13 @@ PeerData whole_number_data(const Job& job, DType dtype, const Shape& shape, std:
 
 PeerData load_data(const Job& job, const std::string& path, std::optional<DType> dtype) {
   NpyHeader header;
-  job.together([&] { header = read_npy_header(path); });
+  job.together([&] {
+    header = read_npy_header(path);
+    if (header.opaque_bytes > 0)
+      throw Error(ErrorKind::not_supported,
+                  fmt::format("'{}' holds elements of {} bytes, which no op combines", path,
+                              header.opaque_bytes));
+  });
   // Each process opens the path on its own machine and in its own folder.
   job.agree("headers in " + path, {std::string(name(header.dtype)), to_string(header.shape)});
 

@@ -16,11 +16,14 @@ namespace vranks::cli {
 
 // The first and last rows and columns of a tensor of `shape`, each row behind its index:
 // "[0, :]  0.5  -1.25  ...  3". What is left out shows as "..."; more is left out where lines would
-// be longer than `width`.
+// be longer than `width`. With `opaque_bytes` the last dimension counts the bytes of elements,
+// which are shown in hexadecimal.
 std::string preview(const std::byte* data, DType dtype, const Shape& shape,
-                    std::size_t width = page_columns);
+                    std::size_t width = page_columns, std::int64_t opaque_bytes = 0);
 
-// Elements first ... last - 1 of `data`, exact: integers as integers, floats as doubles.
-List elements_of(const std::byte* data, DType dtype, std::int64_t first, std::int64_t last);
+// Elements first ... last - 1 of `data`, exact: integers as integers, floats as doubles, complex
+// numbers as lists of two, truth values as such, opaque ones as hexadecimal digits.
+List elements_of(const std::byte* data, DType dtype, std::int64_t first, std::int64_t last,
+                 std::int64_t opaque_bytes = 0);
 
 }  // namespace vranks::cli

@@ -149,7 +149,9 @@ std::string with_unit(double quantity, std::initializer_list<Unit> units) {
 std::string plain_text(const Value& value) {
   if (const List* const list = std::get_if<List>(&value)) {
     std::string text;
-    for (const Value& each : *list) (text += text.empty() ? "" : " ") += plain_text(each);
+    for (const Value& each : *list)
+      (text += text.empty() ? "" : " ") +=
+          std::holds_alternative<List>(each) ? json_text(each) : plain_text(each);
     return text;
   }
   if (const std::string* const text = std::get_if<std::string>(&value)) return *text;
@@ -161,6 +163,12 @@ std::string plain_text(const Value& value) {
 Value value_of(const Shape& shape) {
   List list;
   for (const std::int64_t dimension : shape) list.emplace_back(dimension);
+  return list;
+}
+
+Value value_of(const std::vector<std::vector<std::int64_t>>& lists) {
+  List list;
+  for (const auto& each : lists) list.push_back(value_of(each));
   return list;
 }
 

@@ -31,13 +31,15 @@ struct Value
   Value(int number) : variant(std::int64_t{number}) {}
 };
 
-Value value_of(const Shape& shape);
+Value value_of(const Shape& shape);  // or any numbers
+Value value_of(const std::vector<std::vector<std::int64_t>>& lists);
 // `text`, or null if it is empty: the key is there but says nothing here.
 Value text_or_null(std::string_view text);
 // The words of `text`, which are separated by single spaces.
 Value words_of(std::string_view text);
 
-// As a person or a CSV file reads it: no quotes, lists separated by spaces, nothing for null.
+// As a person or a CSV file reads it: no quotes, lists separated by spaces, lists in lists as JSON,
+// nothing for null.
 std::string plain_text(const Value& value);
 
 // One record: keys in lower_snake_case for programs, lines of "label  text" for people.

@@ -10,18 +10,20 @@
 
 #include "cli/algorithm_options.hpp"
 #include "cli/call_memory.hpp"
+#include "cli/call_options.hpp"
 #include "cli/command.hpp"
 #include "cli/job.hpp"
 #include "cli/memory_limit.hpp"
 #include "cli/option_values.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/run_input.hpp"
 #include "cli/run_report.hpp"
 #include "cli/steps_document.hpp"
+#include "cli/timing.hpp"
 #include "ranks/error.hpp"
 #include "ranks/names.hpp"
 #include "ranks/npy.hpp"
-#include "ranks/random.hpp"
 
 namespace vranks::cli {
 
@@ -38,64 +40,6 @@ bool parse_executor(const std::string& text) {
   return find_by_name(std::span<const ExecutorInfo>(executors), text, "executor").is_steps;
 }
 
-// Whose fault a refused tensor is.
-std::string input_name(const ProblemOptions& options) {
-  return options.input.empty() ? "input" : "'" + options.input + "'";
-}
-
-Tensor make_input(const ProblemOptions& options) {
-  if (options.input.empty()) {
-    ProgressLine progress("making random data");
-    Tensor tensor(options.dtype.value_or(DType::f32), options.shape.value_or(Shape{4, 16, 48}));
-    rows_of(tensor.view(), input_name(options).c_str());
-    fill_random(tensor.view(), options.seed);
-    return tensor;
-  }
-  ProgressLine progress("reading " + options.input);
-  return load_npy(options.input, options.dtype, {},
-                  [&](std::int64_t done, std::int64_t total) { progress(done, total); });
-}
-
-std::vector<double> time_calls(const Backend& backend, int device,
-                               const std::function<void()>& call) {
-  ProgressLine progress("timing");
-  std::vector<double> seconds = backend.time(3, device, call);
-  const double once = std::max(*std::ranges::min_element(seconds), 1e-7);
-  // As many as half a second holds, if that is more.
-  const int repeats = static_cast<int>(std::clamp(0.5 / once, 3.0, 1000.0));
-  if (repeats > 3) seconds = backend.time(repeats, device, call);
-  std::ranges::sort(seconds);
-  return seconds;
-}
-
-// How many rows of the result hold the bytes that all ranks should have: those of the input of an
-// all-gather, otherwise those of rank 0.
-std::int64_t count_equal_ranks(const Outcome& outcome) {
-  const std::int64_t ranks = outcome.result_ranks();
-  const std::int64_t bytes = outcome.out.bytes() / ranks;
-  const std::byte* const right = outcome.combines() ? outcome.out.data() : outcome.in.data();
-  std::int64_t equal = 0;
-#pragma omp parallel for reduction(+ : equal)
-  for (std::int64_t r = 0; r < ranks; ++r)
-    equal +=
-        std::memcmp(right, outcome.out.data() + r * bytes, static_cast<std::size_t>(bytes)) == 0;
-  return equal;
-}
-
-// Of copies: every rank's elements against the input.
-Deviation deviation_from_input(const Outcome& outcome) {
-  const auto size = static_cast<std::int64_t>(size_bytes(outcome.problem.dtype));
-  Deviation found;
-  found.compared = outcome.out.elements();
-  if (outcome.equal_ranks == outcome.result_ranks()) return found;
-  for (std::int64_t i = 0; i < found.compared; ++i)
-    found.different += std::memcmp(outcome.out.data() + i * size,
-                                   outcome.in.data() + i * size % outcome.in.bytes(),
-                                   static_cast<std::size_t>(size)) != 0;
-  found.over_bound = found.different;
-  return found;
-}
-
 class Run : public Command {
  public:
   std::string_view name() const override { return "run"; }
@@ -106,23 +50,26 @@ class Run : public Command {
   int run(Job& job) override;
 
  private:
-  PlanKey key_for(const Rows& rows, DType dtype, Device device) const;
-  void compute(Outcome& outcome, const PlanKey& key, const Choice& choice) const;
-  void judge(Outcome& outcome, const Rows& rows, const Choice& choice) const;
+  void check() const;
+  void check_data() const;
+  CollectiveOptions call_for(const Outcome& outcome) const;
+  void plan(Outcome& outcome, const CollectiveOptions& call, Device device) const;
+  void compute(Outcome& outcome, const CollectiveOptions& call) const;
+  void write_steps(const Outcome& outcome, StepsDocument&& document) const;
+  void save(const std::string& path, const Tensor& tensor, std::int64_t opaque_bytes) const;
 
   ProblemOptions options_;
+  CallDetails details_;
   GivenParameters parameters_;
   Policies policies_;
-  std::optional<std::int64_t> root_;
   std::optional<bool> by_steps_;
   Place place_ = Place::apart;
   Format format_ = Format::table;
-  std::string output_, steps_;
+  std::string output_, output_ranks_, steps_;
 };
 
 bool Run::setup(const std::vector<std::string>& arguments) {
   OptionsDescription options = problem_options(options_);
-  add_root_option(options, root_);
   OptionsDescription how("How to run it", page_columns);
   how.add_options()  //
       ("executor", parsed(by_steps_, parse_executor, "NAME"),
@@ -133,9 +80,12 @@ bool Run::setup(const std::vector<std::string>& arguments) {
   OptionsDescription report = report_options(format_);
   report.add_options()  //
       ("output", parsed(output_, parse_path, "Y.npy"),
-       "saves the result: of all ranks, but for a reduce of the root alone")  //
+       "saves the result: of all ranks, but where only the root has one of the root alone")  //
+      ("output-ranks", parsed(output_ranks_, parse_path, "Y.npy"),
+       "of min_loc and max_loc: saves the ranks that hold the result, as i32")  //
       ("steps", parsed(steps_, parse_path, "OUT.json"),
        "saves what every rank holds after each step, who added what, and the bytes moved");
+  options.add(call_options(details_));
   options.add(parameter_options(parameters_)).add(policy_options(policies_)).add(how).add(report);
   if (!read_arguments(
           {name(), "",
@@ -145,93 +95,152 @@ bool Run::setup(const std::vector<std::string>& arguments) {
            "f32."},
           options, arguments))
     return false;
-  check_parameters(find_algorithm(options_.algorithm, options_.collective), parameters_);
-  if (!output_.empty() && output_ == steps_)
-    throw Error(
-        ErrorKind::bad_argument,
-        fmt::format("--output and --steps both name '{}'; one would replace the other", output_));
-  root_of(options_.collective, root_);
-  if (options_.op && !reduces(options_.collective))
-    throw Error(ErrorKind::bad_argument, fmt::format("--op is about collectives that combine; {} "
-                                                     "only copies",
-                                                     vranks::name(options_.collective)));
-  if (!steps_.empty() && by_steps_ == false)
-    throw Error(ErrorKind::bad_argument,
-                "--steps shows the steps, which --executor fused doesn't take; give one of them");
+  check();
   if (!steps_.empty()) by_steps_ = true;
   return true;
 }
 
-PlanKey Run::key_for(const Rows& rows, DType dtype, Device device) const {
-  return {.problem = {.collective = options_.collective,
-                      .ranks = rows.ranks,
-                      .elements = rows.elements,
-                      .dtype = dtype,
-                      .op = options_.op.value_or(ReduceOp::mean),
-                      .root = root_of(options_.collective, root_)},
-          .algorithm = options_.algorithm,
-          .parameters = parameters_.values,
-          .policies = policies_,
-          .device = device};
+// What can be said before data is there.
+void Run::check() const {
+  const auto refuse = [](const std::string& problem) {
+    throw Error(ErrorKind::bad_argument, problem);
+  };
+  const Collective collective = options_.collective;
+  const ReduceOp op = op_of(collective, options_.op);
+  check_parameters(find_algorithm(options_.algorithm, collective), parameters_);
+  const std::string* const files[] = {&output_, &output_ranks_, &steps_};
+  const char* const names[] = {"--output", "--output-ranks", "--steps"};
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t b = a + 1; b < 3; ++b)
+      if (!files[a]->empty() && *files[a] == *files[b])
+        refuse(fmt::format("{} and {} both name '{}'; one would replace the other", names[a],
+                           names[b], *files[a]));
+  if (options_.op && !reduces(collective))
+    refuse(fmt::format("--op is about collectives that combine; {} only copies",
+                       vranks::name(collective)));
+  check_details(details_, collective, op);
+  if (!output_ranks_.empty() && (!reduces(collective) || !finds_rank(op)))
+    refuse(fmt::format("--output-ranks is about ops min_loc and max_loc, not {}",
+                       reduces(collective) ? vranks::name(op) : vranks::name(collective)));
+  if (!steps_.empty() && by_steps_ == false)
+    refuse("--steps shows the steps, which --executor fused doesn't take; give one of them");
+  check_data();
 }
 
-void Run::compute(Outcome& outcome, const PlanKey& key, const Choice& choice) const {
+void Run::check_data() const {
+  const auto refuse = [](const std::string& problem) {
+    throw Error(ErrorKind::bad_argument, problem);
+  };
+  if (details_.ranks && (options_.shape || !options_.input.empty()))
+    refuse(fmt::format("--ranks and --{} both say how many ranks there are; give one of them",
+                       options_.shape ? "shape" : "input"));
+  if (options_.collective != Collective::barrier) return;
+  const std::pair<const char*, bool> about_data[] = {
+      {"shape", options_.shape.has_value()},
+      {"input", !options_.input.empty()},
+      {"dtype", options_.dtype.has_value() || options_.opaque_bytes > 0},
+      {"seed", options_.says_seed},
+      {"output", !output_.empty()},
+      {"in-place", place_ != Place::apart}};
+  for (const auto& [option, is_given] : about_data)
+    if (is_given)
+      refuse(fmt::format("--{} is about data, and a barrier has none; --ranks says who takes part",
+                         option));
+}
+
+CollectiveOptions Run::call_for(const Outcome& outcome) const {
+  CollectiveOptions call{.op = op_of(options_.collective, options_.op),
+                         .algorithm = options_.algorithm,
+                         .parameters = parameters_.values,
+                         .nan = policies_.nan,
+                         .accumulate = policies_.accumulate,
+                         .mean = policies_.mean,
+                         .fp8 = policies_.fp8};
+  add_details(details_, outcome.in.shape()[0], call);
+  if (outcome.opaque_bytes == 0) return call;
+  const std::string element = element_name(outcome.in.dtype(), outcome.opaque_bytes);
+  if (reduces(options_.collective))
+    throw Error(ErrorKind::not_supported,
+                fmt::format("op {} is not for elements of {}, which are only copied",
+                            vranks::name(call.op), element));
+  if (!steps_.empty())
+    throw Error(ErrorKind::not_supported,
+                fmt::format("--steps shows elements of a dtype, not of {}", element));
+  // Counts and messages are about elements, not about their bytes.
+  (void)output_shape(options_.collective,
+                     {outcome.in.shape().begin(), outcome.in.shape().end() - 1}, call);
+  return call;
+}
+
+void Run::plan(Outcome& outcome, const CollectiveOptions& call, Device device) const {
+  const Collective collective = options_.collective;
+  const Shape& shape = outcome.in.shape();
+  outcome.out = Tensor(outcome.in.dtype(), output_shape(collective, shape, call));
+  outcome.key = {.problem = problem_of(collective, shape, outcome.in.dtype(), call),
+                 .groups = call.groups,
+                 .algorithm = options_.algorithm,
+                 .parameters = parameters_.values,
+                 .policies = policies_,
+                 .device = device};
+  if (!call.groups.empty() && !steps_.empty())
+    throw Error(ErrorKind::not_supported,
+                "--steps shows all ranks as one group, in their order; take a group's ranks as the "
+                "input instead of --groups and --mesh");
+  outcome.key.problem.nan = choose(outcome.key).rules.nan;
+  if (reduces(collective) && finds_rank(call.op))
+    outcome.ranks = Tensor(DType::i32, outcome.out.shape());
+  // Gaps between blocks that lie apart.
+  if (takes_counts(collective) && outcome.out.bytes() != 0)
+    std::memset(outcome.out.data(), 0, static_cast<std::size_t>(outcome.out.bytes()));
+}
+
+void Run::compute(Outcome& outcome, const CollectiveOptions& call) const {
+  const PlanKey& key = outcome.key;
   std::optional<CallMemory> memory;
   {
     ProgressLine progress("copying to " + to_string(key.device));
-    memory.emplace(outcome.problem, outcome.in, outcome.out, key.device, place_);
+    memory.emplace(key, outcome.in, outcome.out, outcome.ranks, place_);
     memory->send();
   }
   const Backend& backend = backend_for(key.device);
   outcome.device_name = backend.devices()[static_cast<std::size_t>(key.device.index)];
-  const CollectiveOptions options{.op = key.problem.op,
-                                  .algorithm = key.algorithm,
-                                  .parameters = key.parameters,
-                                  .nan = key.policies.nan,
-                                  .accumulate = key.policies.accumulate,
-                                  .mean = key.policies.mean,
-                                  .root = key.problem.root};
-  const auto call = [&](const StepObserver& observer = {}) {
-    return by_steps_.value_or(false)
-               ? run_steps(key.problem.collective, memory->in(), memory->out(), options, observer)
-               : vranks::run(key.problem.collective, memory->in(), memory->out(), options);
+  const auto run_once = [&](const StepObserver& observer = {}) {
+    return by_steps_.value_or(false) ? memory->run_steps(call, observer) : memory->run(call);
   };
   {
     ProgressLine progress("computing");
     if (steps_.empty()) {
-      outcome.provenance = call();
+      outcome.provenance = run_once();
       memory->fetch();
     } else {
-      const Schedule schedule = build_schedule(key.problem, choice.selection);
-      const Layout layout = make_layout(key.problem, schedule, choice.selection);
-      StepsDocument document(outcome.problem, choice, schedule, layout, outcome.in);
-      outcome.provenance = call(
+      const Choice choice = choose(key);
+      const Problem problem = group_problem(key, 0);
+      const Schedule schedule = build_schedule(problem, choice.selection);
+      const Layout layout = make_layout(problem, schedule, choice.selection);
+      StepsDocument document(problem, choice, schedule, layout, outcome.in);
+      outcome.provenance = run_once(
           [&](std::size_t step, const std::vector<SlotState>& all) { document.add(step, all); });
       memory->fetch();
-      const std::string text = std::move(document).text(outcome.out);
-      OutputFile file(steps_);
-      file.write(std::as_bytes(std::span(text)));
-      file.finish();
+      write_steps(outcome, std::move(document));
     }
   }
   if (outcome.in.bytes() != 0)
-    outcome.seconds = time_calls(backend, key.device.index, [&] { call(); });
+    outcome.seconds = time_calls(backend, key.device.index, [&] { run_once(); });
 }
 
-void Run::judge(Outcome& outcome, const Rows& rows, const Choice& choice) const {
-  ProgressLine progress("comparing with the exact result");
-  outcome.equal_ranks = count_equal_ranks(outcome);
-  if (!outcome.combines()) {
-    outcome.bound.rounded_in = outcome.problem.dtype;
-    outcome.deviation = deviation_from_input(outcome);
-    return;
-  }
-  outcome.bound = is_tree_fold(*choice.selection.algorithm, choice.rules)
-                      ? direct_bound(outcome.problem)
-                      : fold_bound(outcome.problem, choice.rules);
-  // The blocks of a reduce-scatter, in rank order, are the whole reduction.
-  outcome.deviation =
-      deviation_from_exact(outcome.problem, rows, outcome.out.data(), outcome.bound);
+void Run::write_steps(const Outcome& outcome, StepsDocument&& document) const {
+  const std::string text = std::move(document).text(outcome.out);
+  OutputFile file(steps_);
+  file.write(std::as_bytes(std::span(text)));
+  file.finish();
+}
+
+void Run::save(const std::string& path, const Tensor& tensor, std::int64_t opaque_bytes) const {
+  if (path.empty()) return;
+  ProgressLine progress("writing " + path);
+  save_npy(
+      path, tensor.view(), [&](std::int64_t done, std::int64_t total) { progress(done, total); },
+      opaque_bytes);
 }
 
 int Run::run(Job& job) {
@@ -239,37 +248,42 @@ int Run::run(Job& job) {
     throw Error(ErrorKind::not_supported,
                 "run is one process; start it without mpirun (vranks check runs under mpirun)");
   const Device device = usable_device(options_.device);
-  for (const std::string& path : {output_, steps_})
+  for (const std::string& path : {output_, output_ranks_, steps_})
     if (!path.empty()) check_writable_target(path);
   if (device.kind == DeviceKind::cpu) limit_memory();  // a device maps memory of its own
 
   Outcome outcome;
-  outcome.in = make_input(options_);
-  const Rows rows = rows_of(outcome.in.view(), input_name(options_).c_str());
-  const Shape shape = output_shape(options_.collective, outcome.in.shape());
-  const PlanKey key = key_for(rows, outcome.in.dtype(), device);
-  const Choice choice = choose(key);
-  outcome.problem = key.problem;
-  outcome.problem.nan = choice.rules.nan;
-  outcome.out = Tensor(outcome.in.dtype(), shape);
-  with_memory_for(
-      fmt::format("{} over {} ranks", choice.provenance.algorithm, outcome.problem.ranks), [&] {
-        compute(outcome, key, choice);
-        return 0;
-      });
-  if (!output_.empty()) {
-    ProgressLine progress("writing " + output_);
-    save_npy(output_, outcome.out.view(),
-             [&](std::int64_t done, std::int64_t total) { progress(done, total); });
+  RunInput input = make_input(options_, details_.ranks.value_or(0));
+  outcome.in = std::move(input.tensor);
+  outcome.opaque_bytes = input.opaque_bytes;
+  rows_of(outcome.in.view(), input_name(options_).c_str());
+  const CollectiveOptions call = call_for(outcome);
+  plan(outcome, call, device);
+  with_memory_for(fmt::format("{} over {} ranks", options_.algorithm, outcome.problem().ranks),
+                  [&] {
+                    compute(outcome, call);
+                    return 0;
+                  });
+  const Tensor flat = outcome.is_ragged() ? packed(outcome, outcome.out) : Tensor();
+  const Tensor flat_ranks =
+      outcome.is_ragged() && outcome.ranks.bytes() != 0 ? packed(outcome, outcome.ranks) : Tensor();
+  const Tensor& result = outcome.is_ragged() ? flat : outcome.out;
+  const Tensor& ranks = outcome.is_ragged() ? flat_ranks : outcome.ranks;
+  save(output_, result, outcome.opaque_bytes);
+  save(output_ranks_, ranks, 0);
+  {
+    ProgressLine progress("comparing with the exact result");
+    judge(outcome);
   }
-  judge(outcome, rows, choice);
-  print_run(outcome,
+  print_run(outcome, result, ranks,
             {.algorithm = find_algorithm(options_.algorithm, options_.collective).name,
              .input = options_.input,
              .seed = options_.seed,
              .in_place = vranks::cli::name(place_),
              .output = output_,
-             .steps = steps_},
+             .output_ranks = output_ranks_,
+             .steps = steps_,
+             .call = call},
             format_);
   if (outcome.is_right()) return exit_ok;
   fmt::print(stderr, "vranks run: the result is WRONG; please report this with its command line\n");

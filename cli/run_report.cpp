@@ -5,8 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 
+#include "cli/error_report.hpp"
 #include "cli/preview.hpp"
 #include "cli/report.hpp"
 #include "collectives/algorithm.hpp"
@@ -18,72 +19,133 @@ namespace {
 
 constexpr std::size_t text_width = page_columns - 13;  // behind the labels
 
-// "4 * 2^-24 * mean|x|": the promise in exact.hpp; "equal" where that is nothing.
-std::string bound_text(const Problem& problem, ErrorBound bound) {
-  if (bound.steps == 0 && bound.rounded_in == problem.dtype) return "equal";
-  const std::string unit =
-      fmt::format("2^{}", static_cast<int>(std::log2(ulp_at(1, bound.rounded_in))) - 1);
-  const bool compounds = bound.compounds || problem.op == ReduceOp::prod;
-  std::string text = fmt::format("{} * {}",
-                                 compounds ? fmt::format("((1 + {})^{} - 1)", unit, bound.steps)
-                                           : fmt::format("{} * {}", bound.steps, unit),
-                                 problem.op == ReduceOp::mean  ? "mean|x|"
-                                 : problem.op == ReduceOp::sum ? "sum|x|"
-                                                               : "|product|");
-  if (bound.rounded_in != problem.dtype)
-    text += fmt::format(" + half a unit of {}", name(problem.dtype));
-  return text;
+// "(4, 16)" of a tensor of shape (4, 16, 12) whose elements are 12 bytes.
+Shape shape_of_elements(const Shape& shape, std::int64_t opaque_bytes) {
+  return opaque_bytes > 0 ? Shape(shape.begin(), shape.end() - 1) : shape;
 }
 
-// Where element i lies in a slice: " at [3, 7]"; nothing where a slice is one number.
-std::string index_text(const Shape& shape, std::int64_t i) {
-  std::string text;
-  for (std::size_t d = shape.size(); d-- > 0; i /= shape[d])
-    text = fmt::format("{}{}{}", i % shape[d], text.empty() ? "" : ", ", text);
-  return shape.empty() ? "" : " at [" + text + "]";
+// How many of dimension 0 of the saved result are each rank's.
+std::vector<std::int64_t> output_counts(const Outcome& outcome) {
+  std::vector<std::int64_t> counts = row_lengths(outcome, Slot::output);
+  const Shape& shape = outcome.out.shape();
+  const std::int64_t rest =
+      std::max<std::int64_t>(element_count({shape.begin() + 2, shape.end()}), 1);
+  for (std::int64_t& count : counts) count /= rest;
+  return counts;
 }
 
-void report_problem(Report& report, const Outcome& outcome, const RunRequest& request) {
-  const Problem& problem = outcome.problem;
+// "8 ranks", "8 ranks in 4 groups of 2".
+std::string ranks_text(const PlanKey& key) {
+  const std::int64_t ranks = key.problem.ranks;
+  std::string text = fmt::format("{} {}", ranks, ranks == 1 ? "rank" : "ranks");
+  if (key.groups.empty()) return text;
+  const auto [least, most] = std::ranges::minmax(key.groups, {}, &Group::size);
+  text += fmt::format(" in {} group{} of {}", key.groups.size(), key.groups.size() == 1 ? "" : "s",
+                      least.size());
+  return least.size() == most.size() ? text : text + fmt::format(" to {}", most.size());
+}
+
+template <class T>
+Value list_or_null(const std::vector<T>& list) {
+  List values;
+  for (const T& each : list) values.emplace_back(each);
+  return values.empty() ? Value() : Value(values);
+}
+
+Value pairs_or_null(const Outcome& outcome, const CollectiveOptions& call) {
+  if (outcome.collective() != Collective::permute) return {};
+  List values;
+  for (const auto& [source, destination] : call.permutation)
+    values.emplace_back(List{source, destination});
+  return values;
+}
+
+// What the call was about beside op and data.
+void report_call(Report& report, const Outcome& outcome, const CollectiveOptions& call) {
+  const ReduceOp op = outcome.problem().op;
+  const bool has_factor = outcome.combines() && op == ReduceOp::premul_sum;
+  report.add("groups", call.groups.empty() ? Value() : value_of(call.groups));
+  report.add("counts", list_or_null(call.counts));
+  report.add("send_displacements", list_or_null(call.send_displacements));
+  report.add("recv_displacements", list_or_null(call.receive_displacements));
+  report.add("permutation", pairs_or_null(outcome, call));
+  report.add("factor", has_factor ? Value(call.factor) : Value());
+  report.add("weights", list_or_null(call.weights));
+  const auto line = [&](const char* label, const Value& value) {
+    report.line(label, wrapped(plain_text(value), text_width));
+  };
+  if (!call.groups.empty()) line("groups", value_of(call.groups));
+  if (!call.counts.empty()) line("counts", list_or_null(call.counts));
+  if (outcome.collective() == Collective::permute && !call.permutation.empty())
+    line("pairs", pairs_or_null(outcome, call));
+  if (has_factor) line("factor", Value(call.factor));
+  if (!call.weights.empty()) line("weights", list_or_null(call.weights));
+}
+
+void report_data(Report& report, const Outcome& outcome, const Tensor& result,
+                 const RunRequest& request) {
+  const Problem& problem = outcome.problem();
+  const bool has_data = problem.collective != Collective::barrier;
+  const std::string dtype = element_name(problem.dtype, outcome.opaque_bytes);
+  const Shape in = shape_of_elements(outcome.in.shape(), outcome.opaque_bytes);
+  const Shape out = shape_of_elements(result.shape(), outcome.opaque_bytes);
   report.add("collective", name(problem.collective));
   report.add("op", outcome.combines() ? Value(name(problem.op)) : Value());
-  report.add("dtype", name(problem.dtype));
+  report.add("dtype", has_data ? Value(dtype) : Value());
   report.add("ranks", problem.ranks);
-  report.add("root", problem.collective == Collective::reduce ? Value(problem.root) : Value());
-  report.add("elements_per_rank", problem.elements);
+  report.add("root", has_root(problem.collective) ? Value(problem.root) : Value());
+  report.add("elements_per_rank", outcome.in.bytes() / outcome.element_bytes() /
+                                      std::max<std::int64_t>(problem.ranks, 1));
   report.add("input", text_or_null(request.input));
-  report.add("input_shape", value_of(outcome.in.shape()));
-  report.add("seed", request.input.empty() ? Value(request.seed) : Value());
+  report.add("input_shape", has_data ? value_of(in) : Value());
+  report.add("seed", request.input.empty() && has_data ? Value(request.seed) : Value());
   report.add("output", text_or_null(request.output));
-  report.add("output_shape", value_of(outcome.out.shape()));
+  report.add("output_shape", has_data ? value_of(out) : Value());
+  report.add("output_counts", outcome.is_ragged() ? value_of(output_counts(outcome)) : Value());
+  report.add("output_ranks", text_or_null(request.output_ranks));
   report.add("steps", text_or_null(request.steps));
   report.add("in_place", text_or_null(request.in_place));
-  report.line("input",
-              fmt::format("{} {}, {}", to_string(outcome.in.shape()), name(problem.dtype),
-                          request.input.empty() ? fmt::format("random, seed {}", request.seed)
-                                                : fmt::format("from {}", request.input)));
-  std::string output = fmt::format("{} {}", to_string(outcome.out.shape()), name(problem.dtype));
-  if (problem.collective == Collective::reduce) output += fmt::format(", on rank {}", problem.root);
-  if (!request.in_place.empty()) output += fmt::format(", in place ({})", request.in_place);
-  if (!request.output.empty()) output += fmt::format(", saved as {}", request.output);
-  report.line("output", output);
+  if (has_data) {
+    report.line("input",
+                fmt::format("{} {}, {}", to_string(in), dtype,
+                            request.input.empty() ? fmt::format("random, seed {}", request.seed)
+                                                  : fmt::format("from {}", request.input)));
+    std::string output = fmt::format("{} {}", to_string(out), dtype);
+    if (ends_at_root(problem.collective))
+      output += fmt::format(", on rank {}{}", problem.root,
+                            outcome.key.groups.empty() ? "" : " of each group");
+    if (!request.in_place.empty()) output += fmt::format(", in place ({})", request.in_place);
+    if (!request.output.empty()) output += fmt::format(", saved as {}", request.output);
+    report.line("output", output);
+    if (outcome.is_ragged())
+      report.line("",
+                  wrapped(fmt::format("the ranks' parts one behind the other: {} of dimension 0",
+                                      fmt::join(output_counts(outcome), ", ")),
+                          text_width));
+    if (has_root(problem.collective) && !ends_at_root(problem.collective))
+      report.line("root", fmt::format("{}", problem.root));
+    if (!request.output_ranks.empty())
+      report.line("ranks", fmt::format("saved as {}", request.output_ranks));
+  }
   if (!request.steps.empty()) report.line("steps", fmt::format("saved as {}", request.steps));
 }
 
 // What was computed, and with which roundings.
 std::string arithmetic_text(const Outcome& outcome) {
   const Provenance& ran = outcome.provenance;
+  if (outcome.collective() == Collective::barrier) return "messages without data";
   if (!outcome.combines()) return "copies";
   std::string text = "partial results in " + ran.accumulate;
   if (ran.mean == "divide") text += ", then one division by R";
   if (ran.mean == "premultiply") text += ", of each value times 1/R";
   if (!ran.nan.empty()) text += ", NaN: " + ran.nan;
+  if (!ran.fp8.empty()) text += ", fp8: " + ran.fp8;
   return text;
 }
 
 void report_provenance(Report& report, const Outcome& outcome, const RunRequest& request) {
   const Provenance& ran = outcome.provenance;
-  const std::string order(find_algorithm(ran.algorithm, outcome.problem.collective).order);
+  const std::string order(find_algorithm(ran.algorithm, outcome.collective()).order);
   report.add("asked_algorithm", request.algorithm);
   report.add("algorithm", ran.algorithm);
   report.add("reason", text_or_null(ran.reason));
@@ -97,12 +159,12 @@ void report_provenance(Report& report, const Outcome& outcome, const RunRequest&
   report.add("accumulate", text_or_null(ran.accumulate));
   report.add("mean", text_or_null(ran.mean));
   report.add("nan", text_or_null(ran.nan));
+  report.add("fp8", text_or_null(ran.fp8));
   report.line("algorithm", fmt::format("{}: {}", ran.algorithm, arithmetic_text(outcome)));
   if (!ran.reason.empty())
     report.line("", wrapped(fmt::format("not {}: {}", request.algorithm, ran.reason), text_width));
-  const ReduceOp op = outcome.problem.op;
-  const bool has_order = outcome.combines() && op != ReduceOp::min && op != ReduceOp::max;
-  if (has_order) report.line("order", wrapped(order, text_width));
+  if (outcome.combines() && !is_ordered(outcome.problem().op))
+    report.line("order", wrapped(order, text_width));
   std::string layout = fmt::format("{}, executor {}", ran.layout, ran.executor);
   if (!ran.protocol.empty()) {
     layout += fmt::format(", protocol {}", ran.protocol);
@@ -113,79 +175,89 @@ void report_provenance(Report& report, const Outcome& outcome, const RunRequest&
   report.line("device", fmt::format("{}: {}", ran.device, outcome.device_name));
 }
 
-void report_result(Report& report, const Outcome& outcome) {
-  const std::int64_t ranks = outcome.problem.ranks;
-  const DType dtype = outcome.problem.dtype;
-  // A reduce-scatter's ranks hold blocks of their own, so all of them are shown.
-  const bool is_scattered = outcome.is_scattered();
-  const std::int64_t of_rank_0 =
-      outcome.out.elements() / (is_scattered ? ranks : outcome.result_ranks());
-  const Shape& shape = outcome.out.shape();
-  const bool has_ranks = outcome.problem.collective != Collective::reduce;
+// The first and last elements of rank 0's result, or of all where ranks hold parts of their own.
+void report_ends(Report& report, const std::string& what, const Tensor& tensor, std::int64_t count,
+                 std::int64_t opaque_bytes) {
   constexpr std::int64_t shown = 3;
-  report.add("first_elements",
-             elements_of(outcome.out.data(), dtype, 0, std::min(of_rank_0, shown)));
-  report.add("last_elements", elements_of(outcome.out.data(), dtype,
-                                          std::max<std::int64_t>(0, of_rank_0 - shown), of_rank_0));
-  report.add("equal_ranks", is_scattered ? Value() : Value(outcome.equal_ranks));
-  report.line("", "");
-  report.line("result",
-              preview(outcome.out.data(), dtype,
-                      has_ranks && !is_scattered ? Shape(shape.begin() + 1, shape.end()) : shape,
-                      text_width));
-  if (is_scattered && of_rank_0 > 0) report.line("", "dimension 0 counts the ranks");
-  if (outcome.result_ranks() == 1 || of_rank_0 == 0) return;
-  const std::string_view what = outcome.combines() ? "bits of rank 0" : "input's bits";
-  report.line("", outcome.equal_ranks == ranks
-                      ? fmt::format("the same bits on all {} ranks", ranks)
-                      : fmt::format("WRONG: only {} of {} ranks have the {}", outcome.equal_ranks,
-                                    ranks, what));
+  report.add("first_" + what,
+             elements_of(tensor.data(), tensor.dtype(), 0, std::min(count, shown), opaque_bytes));
+  report.add("last_" + what,
+             elements_of(tensor.data(), tensor.dtype(), std::max<std::int64_t>(0, count - shown),
+                         count, opaque_bytes));
 }
 
-void report_error(Report& report, const Outcome& outcome) {
-  const Deviation& d = outcome.deviation;
-  const std::string bound = bound_text(outcome.problem, outcome.bound);
-  report.add("compared", d.compared);
-  report.add("different", d.different);
-  report.add("over_bound", d.over_bound);
-  report.add("max_abs", d.max_abs);
-  report.add("max_ulp", d.max_ulp);
-  report.add("max_bound_used", d.max_bound_used);
-  report.add("bound", bound);
-  report.add("worst_element", d.worst < 0 ? Value() : Value(d.worst));
-  report.add("worst_result", d.worst < 0 ? Value() : Value(d.worst_y));
-  report.add("worst_exact", d.worst < 0 ? Value() : Value(d.worst_exact));
-  report.add("worst_bound", d.worst < 0 ? Value() : Value(d.worst_bound));
-  if (d.compared == 0) return;
+void report_result(Report& report, const Outcome& outcome, const Tensor& result,
+                   const Tensor& ranks) {
+  const bool shows_all = outcome.is_spread() || ends_at_root(outcome.collective());
+  const Shape& shape = result.shape();
+  const Shape shown = shows_all ? shape : Shape(shape.begin() + 1, shape.end());
+  const std::int64_t bytes = result.bytes() / (shows_all ? 1 : outcome.rows());
+  const std::int64_t count = bytes / outcome.element_bytes();
+  report_ends(report, "elements", result, count, outcome.opaque_bytes);
+  if (ranks.bytes() != 0) {
+    report_ends(report, "ranks", ranks, count, 0);
+  } else {
+    report.add("first_ranks", Value());
+    report.add("last_ranks", Value());
+  }
+  report.add("equal_ranks", outcome.compares_rows() || outcome.collective() == Collective::reduce
+                                ? Value(outcome.equal_rows)
+                                : Value());
+  if (outcome.collective() == Collective::barrier) return;
   report.line("", "");
-  const std::string at = d.worst < 0 ? "" : index_text(outcome.slice_shape(), d.worst);
-  if (d.over_bound > 0) {
-    report.line("error", fmt::format("WRONG: {} of {} elements are outside the bound, {}",
-                                     d.over_bound, d.compared, bound));
-    report.line("", fmt::format("worst{}: {} where {}{} is right", at, d.worst_y, d.worst_exact,
-                                d.worst_bound > 0 ? fmt::format(" +- {:.3g}", d.worst_bound) : ""));
-    return;
+  report.line("result",
+              preview(result.data(), result.dtype(), shown, text_width, outcome.opaque_bytes));
+  if (ranks.bytes() != 0)
+    report.line("ranks", preview(ranks.data(), DType::i32, shown, text_width));
+  if (count == 0) return;
+  if (outcome.is_spread() && !outcome.is_ragged())
+    report.line("", fmt::format("dimension 0 counts the {}",
+                                ends_at_root(outcome.collective()) ? "groups" : "ranks"));
+  if (!outcome.compares_rows() || outcome.rows() == 1) return;
+  const std::int64_t rows = outcome.rows();
+  if (outcome.equal_rows != rows)
+    report.line("", fmt::format("WRONG: only {} of {} ranks have the {}", outcome.equal_rows, rows,
+                                outcome.combines() ? "bits of the first" : "input's bits"));
+  else if (!outcome.is_spread())
+    report.line("", fmt::format("the same bits on all {} ranks", rows));
+  else if (outcome.collective() == Collective::all_reduce)
+    report.line("", "the same bits on all ranks of a group");
+}
+
+// What the call reads and writes, without what only fills shorter rows.
+struct Traffic {
+  std::int64_t read = 0, written = 0;  // bytes
+};
+Traffic traffic_of(const Outcome& outcome) {
+  const auto width = static_cast<std::int64_t>(size_bytes(outcome.problem().dtype));
+  const Collective form = even_form(outcome.collective());
+  Traffic traffic{outcome.in.bytes(), outcome.out.bytes()};
+  for (std::size_t g = 0; takes_counts(outcome.collective()) && g < group_count(outcome.key); ++g) {
+    if (g == 0) traffic = {};
+    const Problem problem = group_problem(outcome.key, g);
+    const std::int64_t all = std::reduce(problem.counts.begin(), problem.counts.end()) * width;
+    traffic.read += form == Collective::reduce_scatter ? problem.ranks * all : all;
+    traffic.written += form == Collective::all_gather ? problem.ranks * all : all;
   }
-  if (d.worst < 0) {
-    report.line("error", outcome.combines() ? "none: all elements are exact"
-                                            : "none: every rank holds the input's bits");
-    return;
+  if (takes_counts(outcome.collective())) return traffic;
+  const std::int64_t row = outcome.in.bytes() / outcome.problem().ranks;
+  if (form == Collective::broadcast || form == Collective::scatter)
+    traffic.read = static_cast<std::int64_t>(group_count(outcome.key)) * row;
+  if (form == Collective::permute) {
+    traffic.read = 0;
+    for (const std::int32_t source : outcome.problem().sources)
+      traffic.read += source >= 0 ? static_cast<std::int64_t>(group_count(outcome.key)) * row : 0;
   }
-  // Next to an exact 0 units are so small that their number says nothing.
-  const std::string ulps = d.max_ulp < 1e6 ? fmt::format(", or {:.3g} ULP,", d.max_ulp) : "";
-  report.line("error", fmt::format("at most {:.3g}{} from the exact result", d.max_abs, ulps));
-  report.line("",
-              fmt::format("bound {}; {:.3g} % of it used{}", bound, 100 * d.max_bound_used, at));
-  report.line("", fmt::format("{} of {} elements are the exact result rounded once",
-                              d.compared - d.different, d.compared));
+  return traffic;
 }
 
 void report_time(Report& report, const Outcome& outcome) {
   const bool has_run = !outcome.seconds.empty();
-  const double bytes = outcome.bytes_moved();
+  const Traffic traffic = traffic_of(outcome);
+  const auto bytes = static_cast<double>(traffic.read + traffic.written);
   report.add("repeats", static_cast<std::int64_t>(outcome.seconds.size()));
   report.add("median_seconds", has_run ? Value(outcome.median_seconds()) : Value());
-  report.add("bytes_moved", outcome.in.bytes() + outcome.out.bytes());
+  report.add("bytes_moved", traffic.read + traffic.written);
   report.add("gigabytes_per_second",
              has_run ? Value(bytes / outcome.median_seconds() * 1e-9) : Value());
   if (!has_run) return;
@@ -194,22 +266,23 @@ void report_time(Report& report, const Outcome& outcome) {
                                   seconds_text(outcome.median_seconds()), outcome.seconds.size()));
   report.line("bandwidth", fmt::format("{:.4g} GB/s: {} read and {} written",
                                        bytes / outcome.median_seconds() * 1e-9,
-                                       bytes_text(static_cast<double>(outcome.in.bytes())),
-                                       bytes_text(static_cast<double>(outcome.out.bytes()))));
+                                       bytes_text(static_cast<double>(traffic.read)),
+                                       bytes_text(static_cast<double>(traffic.written))));
 }
 
 }  // namespace
 
-void print_run(const Outcome& outcome, const RunRequest& request, Format format) {
-  const Problem& problem = outcome.problem;
-  Report report(fmt::format("{}{}{} over {} {}", name(problem.collective),
+void print_run(const Outcome& outcome, const Tensor& result, const Tensor& ranks,
+               const RunRequest& request, Format format) {
+  const Problem& problem = outcome.problem();
+  Report report(fmt::format("{}{}{} over {}", name(problem.collective),
                             outcome.combines() ? " " : "",
-                            outcome.combines() ? name(problem.op) : "", problem.ranks,
-                            problem.ranks == 1 ? "rank" : "ranks"));
+                            outcome.combines() ? name(problem.op) : "", ranks_text(outcome.key)));
   report.add("version", build::version);
-  report_problem(report, outcome, request);
+  report_data(report, outcome, result, request);
+  report_call(report, outcome, request.call);
   report_provenance(report, outcome, request);
-  report_result(report, outcome);
+  report_result(report, outcome, result, ranks);
   report_error(report, outcome);
   report_time(report, outcome);
   report.print(format);

@@ -33,6 +33,23 @@ BuiltSchedule build_selected(const Problem& problem, const Selection& selection)
       });
 }
 
+[[noreturn]] void refuse(const std::string& problem) {
+  throw Error(ErrorKind::bad_argument, problem);
+}
+
+// A size, and what is about one, must mean something.
+void check_size(Collective collective, const ScheduleOptions& options) {
+  if (options.op && !reduces(collective))
+    refuse(fmt::format("--op is about collectives that combine; {} only copies", name(collective)));
+  if (!options.elements) return;
+  if (takes_counts(collective))
+    refuse(
+        fmt::format("--elements is about equal blocks, and counts say how long those of {} are; "
+                    "without it the schedule holds for any counts",
+                    name(collective)));
+  if (collective == Collective::barrier) refuse("--elements: a barrier passes no elements");
+}
+
 }  // namespace
 
 OptionsDescription schedule_options(ScheduleOptions& options) {
@@ -45,6 +62,7 @@ OptionsDescription schedule_options(ScheduleOptions& options) {
            options.algorithm, [](const std::string& text) { return text; }, "NAME"),
        names(algorithms()).c_str());
   add_root_option(all, options.root);
+  add_permutation_option(all, options.permutation);
   all.add_options()  //
       ("elements",
        parsed(
@@ -57,7 +75,7 @@ OptionsDescription schedule_options(ScheduleOptions& options) {
       ("dtype", parsed(options.dtype, parse_dtype, "NAME"),
        "of those elements; f32 unless said")  //
       ("op", parsed(options.op, parse_reduce_op, "NAME"),
-       "on those elements; mean unless said")  //
+       "on those elements; mean unless said, of scan and exscan sum")  //
       ("input", parsed(options.input, parse_path, "X.json"),
        "a schedule or program from a file, instead of all that");
   all.add(parameter_options(options.parameters));
@@ -72,42 +90,45 @@ void check_schedule_options(const ScheduleOptions& options, bool says_ranks) {
     if (options.dtype) other = "dtype";
     if (options.elements) other = "elements";
     if (options.root) other = "root";
+    if (options.permutation) other = "permutation";
     if (says_ranks) other = "ranks";
     if (!options.algorithm.empty()) other = "algorithm";
     if (options.collective) other = "collective";
     if (!other.empty())
-      throw Error(ErrorKind::bad_argument,
-                  fmt::format("--{} is about a schedule to be built, but --input brings one; give "
-                              "one of them",
-                              other));
+      refuse(
+          fmt::format("--{} is about a schedule to be built, but --input brings one; give one "
+                      "of them",
+                      other));
   }
+  const Collective collective = options.collective.value_or(Collective::all_reduce);
+  if (options.root) root_of(collective, options.root);
+  if (options.permutation && collective != Collective::permute)
+    refuse(fmt::format("--permutation is about permute; {} doesn't read it", name(collective)));
   if (options.elements) return;
   if (options.dtype || options.op)
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("--{} is about what runs for a size; give --elements, too",
-                            options.dtype ? "dtype" : "op"));
+    refuse(fmt::format("--{} is about what runs for a size; give --elements, too",
+                       options.dtype ? "dtype" : "op"));
   if (std::ranges::find(options.parameters.names, "segment-bytes") !=
       options.parameters.names.end())
-    throw Error(ErrorKind::bad_argument,
-                "--segment-bytes cuts a vector of some size; give --elements, too");
+    refuse("--segment-bytes cuts a vector of some size; give --elements, too");
 }
 
 BuiltSchedule build_schedule_for(const Algorithm& algorithm, Collective collective,
                                  std::int64_t ranks, const ScheduleOptions& options) {
   check_parameters(algorithm, options.parameters);
-  Problem problem{.collective = collective,
-                  .ranks = ranks,
-                  .elements = options.elements.value_or(0),
-                  .dtype = options.dtype.value_or(DType::f32),
-                  .op = options.op.value_or(ReduceOp::mean),
-                  .root = root_of(collective, options.root)};
-  if (problem.root >= ranks)
+  check_size(collective, options);
+  const std::int64_t root = root_of(collective, options.root);
+  if (root >= ranks)
     throw Error(ErrorKind::bad_argument,
-                fmt::format("root {} is no rank of 0 to {}", problem.root, ranks - 1));
-  if (options.elements) {
-    if (collective == Collective::reduce_scatter) block_elements(problem);
+                fmt::format("root {} is no rank of 0 to {}", root, ranks - 1));
+  // Says of what shape slices are, and who gets whose, as a call would.
+  Problem problem = problem_of(even_form(collective), {ranks, options.elements.value_or(0)},
+                               options.dtype.value_or(DType::f32),
+                               {.op = op_of(collective, options.op),
+                                .root = root,
+                                .permutation = options.permutation.value_or(Permutation{})});
+  if (options.elements)
     return build_selected(problem, select(algorithm, problem, options.parameters.values));
-  }
   try {
     return build_selected(problem, {&algorithm, options.parameters.values, ""});
   } catch (const Error& error) {

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "cli/algorithm_options.hpp"
+#include "cli/call_options.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/program.hpp"
 
@@ -21,6 +22,7 @@ struct ScheduleOptions {
   std::string algorithm;  // empty: not said
   GivenParameters parameters;
   std::optional<std::int64_t> root;
+  std::optional<Permutation> permutation;  // of permute
   std::optional<std::int64_t> elements;  // of each rank; none: no size, so no rules that go by size
   std::optional<DType> dtype;
   std::optional<ReduceOp> op;
@@ -41,7 +43,8 @@ struct BuiltSchedule {
   Schedule schedule;
 };
 
-// What runs if that algorithm is asked for. Where no size is given: the algorithm itself, or if it
+// What runs if that algorithm is asked for; of a _v form the schedule of its even one, whose chunks
+// are those that counts place. Where no size is given: the algorithm itself, or if it
 // has no schedule of its own (it picks others by size) what it picks for 48 R elements. Throws
 // bad_argument, not_supported if there is none over that many ranks, not_available if there is no
 // memory for it.

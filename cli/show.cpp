@@ -132,18 +132,22 @@ class Show : public Command {
     const Collective collective = options_.collective.value_or(Collective::all_reduce);
     const Algorithm& algorithm =
         find_algorithm(options_.algorithm.empty() ? "direct" : options_.algorithm, collective);
+    if (collective == Collective::permute && !options_.permutation)
+      throw Error(ErrorKind::bad_argument,
+                  "permute needs --permutation: pairs of source and destination, such as "
+                  "[[0,1],[1,0]]");
     const BuiltSchedule built =
         build_schedule_for(algorithm, collective, ranks_.value_or(4), options_);
     return with_memory_for("the text of " + std::string(algorithm.name), [&] {
       if (as_ == "program") return text_of(lower(built.schedule));
       if (format_ == "json") return text_of(built.schedule);
-      std::string text = head_of(built) + text_of(built.schedule);
+      std::string text = head_of(built, collective) + text_of(built.schedule);
       if (options_.elements) text += places_of(built);
       return text;
     });
   }
 
-  static std::string head_of(const BuiltSchedule& built) {
+  static std::string head_of(const BuiltSchedule& built, Collective collective) {
     const Algorithm& algorithm = *built.selection.algorithm;
     std::string text =
         wrapped(fmt::format("{}: {}", algorithm.name, algorithm.source), page_columns, 2) + "\n";
@@ -156,6 +160,10 @@ class Show : public Command {
     line("steps", algorithm.steps);
     line("bytes", algorithm.bytes);
     line("layout", vranks::name(algorithm.layout));
+    if (takes_counts(collective))
+      line("for",
+           fmt::format("{}, whose counts say how long chunks are; the schedule is that of {}",
+                       vranks::name(collective), vranks::name(built.problem.collective)));
     if (built.problem.elements > 0)
       line("for", fmt::format("{} elements of {} a rank", built.problem.elements,
                               vranks::name(built.problem.dtype)));

@@ -44,6 +44,14 @@ void append_number(std::string& text, T x) {
       append(text, "{}{}", x, x == 0 && std::signbit(x) ? ".0" : "");
     else
       append(text, "\"{}\"", std::isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
+  } else if constexpr (std::is_same_v<T, Bool>) {
+    text += x.byte != 0 ? "true" : "false";
+  } else if constexpr (requires { x.im; }) {
+    text += '[';
+    append_number(text, x.re);
+    text += ", ";
+    append_number(text, x.im);
+    text += ']';
   } else {
     append_number(text, to_float(x));
   }
@@ -51,7 +59,9 @@ void append_number(std::string& text, T x) {
 
 // Characters that an element and its comma take at most.
 std::int64_t number_width(DType dtype) {
+  if (is_complex(dtype)) return 2 * number_width(part_dtype(dtype)) + 2;
   if (is_floating(dtype)) return dtype == DType::f64 ? 26 : 17;
+  if (dtype == DType::boolean) return 7;
   constexpr std::int64_t widths[] = {6, 8, 0, 13, 0, 0, 0, 22};
   return widths[size_bytes(dtype) - 1];
 }
@@ -77,14 +87,13 @@ void StepsDocument::check_size() const {
     longest = std::max(longest, layout_.length(c));
   for (std::size_t step = 0; step < schedule_.steps(); ++step)
     schedule_.for_each(step, [&](const Transfer& t) { transfers += t.dst.count; });
-  const std::int64_t output =
-      shape.is_part(Slot::output) ? layout_.elements() / shape.ranks : layout_.elements();
+  const std::int64_t output = row_elements(problem_, Slot::output);
   // In doubles, which don't overflow.
   const double state =
       shape.ranks * (static_cast<double>(output) +
                      static_cast<double>(shape.scratch_chunks) * static_cast<double>(longest));
-  const double numbers = static_cast<double>(problem_.ranks * problem_.elements) +
-                         (static_cast<double>(schedule_.steps()) + 1) * state;
+  const double numbers =
+      static_cast<double>(in_.elements()) + (static_cast<double>(schedule_.steps()) + 1) * state;
   const double bytes =
       numbers * static_cast<double>(number_width(problem_.dtype)) +
       static_cast<double>(transfers) * static_cast<double>(transfer_width) +
@@ -117,12 +126,14 @@ void StepsDocument::add_elements(const std::byte* data, std::int64_t count) {
   text_ += ']';
 }
 
-void StepsDocument::add_rows(const char* key, const Tensor& tensor, std::int64_t rows) {
-  const std::int64_t row = tensor.elements() / rows;
+// What fills the shorter ones of rows of different lengths is left out.
+void StepsDocument::add_rows(const char* key, const Tensor& tensor, Slot slot) {
+  const bool is_one = slot == Slot::output && ends_at_root(problem_.collective);
+  const std::int64_t rows = is_one ? 1 : problem_.ranks;
   append(text_, " \"{}\": [", key);
   separated(rows, [&](std::int64_t r, const char* comma) {
     append(text_, "{}\n  ", *comma ? "," : "");
-    add_elements(tensor.data() + r * (tensor.bytes() / rows), row);
+    add_elements(tensor.data() + r * (tensor.bytes() / rows), row_elements(problem_, slot, r));
   });
   text_ += "]";
 }
@@ -135,14 +146,15 @@ void StepsDocument::add_head() {
          json_string(name(problem_.collective)), combines ? json_string(name(problem_.op)) : "null",
          json_string(name(problem_.dtype)));
   append(text_, " \"ranks\": {}, \"root\": {}, \"elements_per_rank\": {},\n", problem_.ranks,
-         problem_.collective == Collective::reduce ? std::to_string(problem_.root) : "null",
-         problem_.elements);
+         has_root(problem_.collective) ? std::to_string(problem_.root) : "null", problem_.elements);
   append(text_, " \"algorithm\": {}, \"reason\": {}, \"protocol\": {}, \"channels\": {},\n",
          json_string(ran.algorithm), json_string(ran.reason), json_string(ran.protocol),
          ran.channels == 0 ? "null" : std::to_string(ran.channels));
-  append(text_, " \"accumulate\": {}, \"mean\": {}, \"nan\": {}, \"layout\": {},\n",
+  append(text_,
+         " \"accumulate\": {}, \"mean\": {}, \"nan\": {}, \"fp8\": {}, "
+         "\"layout\": {},\n",
          json_string(ran.accumulate), json_string(ran.mean), json_string(ran.nan),
-         json_string(ran.layout));
+         json_string(ran.fp8), json_string(ran.layout));
   text_ += " \"chunks\": [";
   separated(layout_.chunks(), [&](std::int64_t c, const char* comma) {
     append(text_, "{}[", comma);
@@ -155,7 +167,7 @@ void StepsDocument::add_head() {
     text_ += "]";
   });
   text_ += "],\n";
-  add_rows("input", in_, problem_.ranks);
+  add_rows("input", in_, Slot::input);
   text_ += ",\n \"steps\": [";
 }
 
@@ -234,7 +246,7 @@ std::string StepsDocument::text(const Tensor& out) && {
     add(steps_, empty);
   }
   text_ += "],\n";
-  add_rows("result", out, problem_.collective == Collective::reduce ? 1 : problem_.ranks);
+  add_rows("result", out, Slot::output);
   append(text_, ",\n \"messages\": {}, \"bytes\": {}}}\n", messages_, bytes_);
   return std::move(text_);
 }

@@ -42,7 +42,7 @@ class StepsDocument {
   void add_state(std::int32_t rank);
   void add_slot(std::int32_t rank, Slot slot);
   void add_elements(const std::byte* data, std::int64_t count);
-  void add_rows(const char* key, const Tensor& tensor, std::int64_t rows);
+  void add_rows(const char* key, const Tensor& tensor, Slot slot);
 
   const Problem& problem_;
   const Choice& choice_;

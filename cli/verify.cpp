@@ -77,8 +77,8 @@ bool Verify::setup(const std::vector<std::string>& arguments) {
            "Proves that each chunk of the result holds every contribution exactly once, and of the "
            "program that ranks run: no read of what nothing wrote, no races, no message without "
            "sender or receiver, no cycles, no blocking. For any size and data. Without options "
-           "every algorithm of every collective; --collective, --algorithm and --ranks narrow it "
-           "down. Exit code 1 if something is wrong."},
+           "every algorithm of every collective (a permute reverses the ranks); --collective, "
+           "--algorithm and --ranks narrow it down. Exit code 1 if something is wrong."},
           options, arguments))
     return false;
   check_schedule_options(options_, ranks_.has_value());
@@ -86,7 +86,6 @@ bool Verify::setup(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::bad_argument,
                 fmt::format("--{} is about single algorithms; give --algorithm, too",
                             options_.parameters.names[0]));
-  if (options_.root) root_of(options_.collective.value_or(Collective::all_reduce), options_.root);
   return true;
 }
 
@@ -99,9 +98,12 @@ std::vector<Task> Verify::tasks() const {
   std::vector<Task> all;
   for (const CollectiveInfo& collective : collectives())
     for (const Algorithm& algorithm : algorithms()) {
-      if (options_.collective.value_or(collective.collective) != collective.collective) continue;
+      // A _v form has the schedules of its even one.
+      if (options_.collective ? *options_.collective != collective.collective
+                              : takes_counts(collective.collective))
+        continue;
       if (named != nullptr && named != &algorithm) continue;
-      if (!has_word(algorithm.collectives, collective.name)) continue;
+      if (!supports(algorithm, collective.collective)) continue;
       for (const std::int64_t each : ranks)
         all.push_back({&algorithm, collective.collective, each});
     }
@@ -121,13 +123,23 @@ Proof Verify::prove_file() const {
   return proof;
 }
 
+// One that has all that can be: every distance, a rank that keeps its slice, one that gets none.
+Permutation reversal(std::int64_t ranks) {
+  Permutation pairs;
+  for (std::int64_t r = 0; r + 1 < ranks; ++r) pairs.push_back({r, ranks - 1 - r});
+  return pairs;
+}
+
 Proof Verify::prove_task(const Task& task) const {
+  ScheduleOptions options = options_;
+  if (task.collective == Collective::permute && !options.permutation)
+    options.permutation = reversal(task.ranks);
   Proof proof{.algorithm = std::string(task.algorithm->name),
               .collective = task.collective,
               .ranks = task.ranks};
   try {
     const BuiltSchedule built =
-        build_schedule_for(*task.algorithm, task.collective, task.ranks, options_);
+        build_schedule_for(*task.algorithm, task.collective, task.ranks, options);
     proof.runs = built.selection.algorithm->name;
     prove(built.schedule, depth_, proof);
   } catch (const Error& error) {

@@ -42,8 +42,7 @@ std::vector<Algorithm> make_table() {
 std::string names_for(Collective collective) {
   std::string all;
   for (const Algorithm& algorithm : algorithms())
-    if (has_word(algorithm.collectives, name(collective)))
-      (all += all.empty() ? "" : " ") += algorithm.name;
+    if (supports(algorithm, collective)) (all += all.empty() ? "" : " ") += algorithm.name;
   return all;
 }
 
@@ -54,10 +53,17 @@ std::span<const Algorithm> algorithms() {
   return table;
 }
 
+bool supports(const Algorithm& algorithm, Collective collective) {
+  if (!has_word(algorithm.collectives, name(even_form(collective)))) return false;
+  if (!takes_counts(collective)) return true;
+  // What a library picks by size it picks by equal blocks.
+  return algorithm.takes_counts || (algorithm.layout == even_layout && algorithm.select == nullptr);
+}
+
 const Algorithm& find_algorithm(std::string_view text, Collective collective) {
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.name != text && !has_word(algorithm.aliases, text)) continue;
-    if (!has_word(algorithm.collectives, name(collective)))
+    if (!supports(algorithm, collective))
       throw Error(ErrorKind::not_supported,
                   fmt::format("algorithm {} has no {}, only {}; for {} there are: {}",
                               algorithm.name, name(collective), algorithm.collectives,

@@ -40,7 +40,7 @@ struct ArithmeticDefaults {
 struct Algorithm {
   std::string_view name;
   std::string_view aliases;
-  std::string_view collectives;  // names, separated by spaces
+  std::string_view collectives;  // names, separated by spaces; no _v forms, see supports()
   std::string_view order;        // of the arithmetic of an element, in words or for seven ranks
   std::string_view steps;        // formula in R and log2 R
   std::string_view bytes;        // sent by the rank that sends most: a formula in n (bytes) and R
@@ -51,6 +51,9 @@ struct Algorithm {
   // not_supported, naming R and the rule, if it can't.
   Schedule (*build)(const Problem&, const Parameters&) = nullptr;
   LayoutFunction layout = even_layout;
+  // Whether blocks may be of unequal length, as the _v forms of its collectives have them, though
+  // the layout isn't `even`.
+  bool takes_counts = false;
   // What runs instead for that problem (may read elements, dtype and op). Null: always itself.
   Selection (*select)(const Problem&, const Parameters&) = nullptr;
 
@@ -64,6 +67,9 @@ struct Algorithm {
 
 // Every algorithm, in the order users should see them.
 std::span<const Algorithm> algorithms();
+
+// Whether the algorithm is for that collective, which may be a _v form.
+bool supports(const Algorithm& algorithm, Collective collective);
 
 // The algorithm called `text` for that collective. Throws bad_argument with what there is.
 const Algorithm& find_algorithm(std::string_view text, Collective collective);

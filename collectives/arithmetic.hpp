@@ -4,6 +4,8 @@
 // From what a caller asks for to the rules of one call's arithmetic.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
 
 #include "collectives/algorithm.hpp"
@@ -16,16 +18,31 @@ struct Policies {
   std::optional<Accumulate> accumulate = {};
   std::optional<MeanMode> mean = {};
   std::optional<NanPolicy> nan = {};
+  std::optional<Fp8Mode> fp8 = {};
 
   bool operator==(const Policies&) const = default;
 };
 
-// The rules that `selection` follows for that problem. Throws bad_argument for a policy that makes
-// no sense with its op and dtype (f32 for f64 tensors, a mean policy without a mean, ...).
+// What the kernels see of an element: complex numbers are added part by part, truth values are
+// bytes, and what is only copied is taken as words of its width.
+struct Parts {
+  DType dtype = DType::f32;
+  std::int64_t count = 1;  // of an element
+};
+Parts parts_of(const Problem& problem);
+
+// The rules that `selection` follows for that problem, on the parts of its elements. Throws
+// not_supported for an op that isn't for the dtype or the collective; bad_argument for a policy
+// that makes no sense with its op and dtype (f32 for f64 tensors, a mean policy without a mean,
+// ...), for weights that aren't one a rank or have no finite, non-zero sum, for a factor that an
+// integer dtype can't hold.
 Arithmetic resolve(const Problem& problem, const Selection& selection, const Policies& policies);
 
-// Whether the kernels' TreeFold, which is faster and recomputes means that overflow, does what
-// these rules say.
+// Whether the kernels' TreeFold, which is faster, does what these rules say.
 bool is_tree_fold(const Algorithm& algorithm, const Arithmetic& rules);
+
+// The bytes of an element of the parts' dtype that changes nothing: what an exscan gives rank 0; of
+// what is only copied, zeros.
+std::array<std::byte, 16> identity(const Arithmetic& rules, const Problem& problem);
 
 }  // namespace vranks

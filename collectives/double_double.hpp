@@ -53,6 +53,12 @@ inline DoubleDouble divide(DoubleDouble a, double b) {
   return fast_two_sum(quotient, rest / b);
 }
 
+inline DoubleDouble divide(DoubleDouble a, DoubleDouble b) {
+  const double quotient = a.hi / b.hi;
+  const DoubleDouble rest = add(a, multiply(b, -quotient));
+  return fast_two_sum(quotient, rest.hi / b.hi);
+}
+
 inline DoubleDouble scale(DoubleDouble a, int exponent) {
   return {std::ldexp(a.hi, exponent), std::ldexp(a.lo, exponent)};
 }

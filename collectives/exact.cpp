@@ -8,173 +8,34 @@
 #include <vector>
 
 #include "collectives/exact_column.hpp"
+#include "collectives/exact_expected.hpp"
 #include "collectives/float_grid.hpp"
-#include "kernels/tree_fold.hpp"
 
 namespace vranks {
 
 namespace {
 
 template <class T>
-constexpr bool is_integer = std::is_integral_v<T>;
+constexpr bool is_complex_type =
+    std::is_same_v<T, Complex<float>> || std::is_same_v<T, Complex<double>>;
 
 template <class T>
 double to_double(T x) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
-    return to_float(x);
-  else
+  if constexpr (std::is_arithmetic_v<T>)
     return static_cast<double>(x);
+  else if constexpr (std::is_same_v<T, Bool>)
+    return x.byte != 0;
+  else
+    return to_float(x);
 }
 
-// --- what is right, and how far off a result may be ---------------------------------------------
-
-// What is right for one floating element. Where doubles could over- or underflow on the way, all
-// numbers are kept times 2^-shift.
-struct Expected {
-  DoubleDouble value;  // hi is NaN or infinite where the result is
-  int shift = 0;
-  double tolerance = 0;       // for the combining; narrowing comes on top
-  bool may_overflow = false;  // to an infinity of its sign, in the last rounding
-  bool may_break = false;     // partial results may leave the carried type: NaN, infinities
-
-  double scaled(double x) const { return std::ldexp(x, -shift); }
-  double unscaled(double x) const { return std::ldexp(x, shift); }
-
-  bool reaches_infinity_of(const FloatGrid& grid) const {
-    const double half_step = std::ldexp(1, grid.highest - grid.digits - shift);
-    return std::abs(value.hi) + tolerance >= scaled(grid.largest) + half_step;
-  }
-};
-
-// The sum once more, scaled: after an infinity, a NaN, or a sum beyond the largest double.
-template <class T, class ForEachRank>
-SumColumn scaled_sum(const ForEachRank& for_each_rank, int shift) {
-  SumColumn column;
-  double special = 0;
-  for_each_rank([&](double x) {
-    if (std::isfinite(x))
-      column.add_element(std::ldexp(x, -shift));
-    else
-      special += x;
-  });
-  if (special != 0) column.sum = {special, 0};
-  return column;
-}
-
+// The bits that an op on bits is about: truth values where it is about those.
 template <class T>
-Expected expected_sum(const Problem& problem, ErrorBound bound, const Rows& in, std::int64_t i,
-                      SumColumn column) {
-  const auto for_each_rank = [&](const auto& call) {
-    for (std::int64_t r = 0; r < in.ranks; ++r)
-      call(to_double(reinterpret_cast<const T*>(in.data + r * in.stride_bytes)[i]));
-  };
-  Expected expected;
-  if (!std::isfinite(column.magnitude)) {
-    expected.shift = 256;
-    column = scaled_sum<T>(for_each_rank, expected.shift);
-  } else if (column.magnitude == 0) {
-    // -0 only if all elements are.
-    double zero = -0.0;
-    for_each_rank([&](double x) { zero += x; });
-    column.sum = {zero, 0};
-  } else if (std::abs(column.sum.hi) < 0x1p-700 && column.magnitude < 0x1p700) {
-    expected.shift = -256;
-    column.sum = scale(column.sum, 256);
-    column.magnitude = std::ldexp(column.magnitude, 256);
-  }
-
-  const FloatGrid& carried = grid_of(bound.rounded_in);
-  const double linear = static_cast<double>(bound.steps) * carried.half_ulp_of_one();
-  const double relative = bound.compounds ? std::expm1(linear) : linear;
-  expected.value = column.sum;
-  expected.tolerance = relative * column.magnitude;
-  if (problem.op == ReduceOp::sum) {
-    expected.may_break = column.magnitude * (1 + relative) >= expected.scaled(carried.largest);
-    expected.may_overflow = expected.reaches_infinity_of(grid_of(problem.dtype));
-    return expected;
-  }
-  const double divisor = static_cast<double>(problem.ranks);
-  if (std::isfinite(column.sum.hi) && column.sum.hi != 0)
-    expected.value = divide(column.sum, divisor);
-  // A quotient among the subnormals is off by half their spacing at most.
-  expected.tolerance =
-      expected.tolerance / divisor + static_cast<double>(bound.tiny_roundings) *
-                                         std::ldexp(1, carried.lowest - 1 - expected.shift);
-  if (bound.mean_may_overflow) {
-    // An infinite input, or partial sums (of scaled inputs too: the scale is rounded) that
-    // overflow.
-    expected.may_break = column.magnitude * (1 + relative) >= expected.scaled(carried.largest);
-    expected.may_overflow = expected.reaches_infinity_of(grid_of(problem.dtype));
-  }
-  return expected;
-}
-
-// x * 2^exponent, with infinity and zero beyond the range of a double.
-double to_double(const ScaledProduct& x, int exponent = 0) {
-  const auto sum = std::clamp<std::int64_t>(x.exponent + exponent, -4000, 4000);
-  return std::ldexp(x.value.hi, static_cast<int>(sum));
-}
-
-Expected expected_product(const Problem& problem, ErrorBound bound, const ProductColumn& column) {
-  const FloatGrid& carried = grid_of(bound.rounded_in);
-  const double steps = static_cast<double>(bound.steps);
-  const double relative = std::expm1(steps * carried.half_ulp_of_one());
-  // Partial products lie between these two.
-  const double highest = to_double(column.large) * (1 + relative);
-  const double least = to_double(column.small) / (1 + relative);
-  const bool may_underflow = least < carried.smallest_normal();
-
-  Expected expected;
-  expected.may_break = highest >= carried.largest || (column.has_infinity && may_underflow);
-  const double sign = column.is_negative ? -1 : 1;
-  ScaledProduct product = column.large;
-  product.multiply_by(column.small);
-  const std::int64_t exponent = product.exponent + std::ilogb(product.value.hi);
-  if (column.has_nan || (column.has_zero && column.has_infinity)) {
-    expected.value.hi = NAN;
-  } else if (column.has_zero) {
-    expected.value.hi = sign * 0;
-  } else if (column.has_infinity || exponent > 1200) {
-    expected.value.hi = sign * HUGE_VAL;
-  } else {
-    expected.shift = exponent > 700 ? 256 : exponent < -700 ? -256 : 0;
-    const auto up = std::max<std::int64_t>(product.exponent - expected.shift, -4000);
-    expected.value = scale(multiply(product.value, sign), static_cast<int>(up));
-    expected.tolerance = std::abs(expected.value.hi) * relative;
-    // A rounding among the subnormals is off by half their spacing, times all large factors at
-    // most.
-    if (may_underflow)
-      expected.tolerance +=
-          steps * (1 + relative) * to_double(column.large, carried.lowest - 1 - expected.shift);
-    expected.may_overflow = expected.reaches_infinity_of(grid_of(problem.dtype));
-  }
-  return expected;
-}
-
-Expected expected_extreme(const Problem& problem, const ExtremesColumn& column) {
-  Expected expected;
-  expected.value.hi = problem.op == ReduceOp::min ? column.smallest : column.largest;
-  if (!column.has_number || (column.has_nan && problem.nan == NanPolicy::propagate))
-    expected.value.hi = NAN;
-  return expected;
-}
-
-template <class T>
-T expected_integer(const Problem& problem, const IntegerColumn& column, bool wraps) {
-  switch (problem.op) {
-    case ReduceOp::sum:
-      return static_cast<T>(column.sum);
-    case ReduceOp::mean:
-      if (wraps) return static_cast<T>(Int128{static_cast<T>(column.sum)} / problem.ranks);
-      return static_cast<T>(column.sum / problem.ranks);
-    case ReduceOp::prod:
-      return static_cast<T>(column.product);
-    case ReduceOp::min:
-      return static_cast<T>(column.smallest);
-    case ReduceOp::max:
-      return static_cast<T>(column.largest);
-  }
-  __builtin_unreachable();
+std::uint64_t to_bits(T x, bool is_truth) {
+  if constexpr (std::is_same_v<T, Bool>)
+    return x.byte != 0;
+  else
+    return is_truth ? x != 0 : static_cast<std::uint64_t>(x);
 }
 
 // --- comparing ----------------------------------------------------------------------------------
@@ -194,22 +55,29 @@ void note(Deviation& deviation, std::int64_t i, double y, double exact, double d
 }
 
 void judge(Deviation& deviation, std::int64_t i, double y, const Expected& expected,
-           const Problem& problem, bool is_narrowed) {
+           const Problem& problem, bool is_narrowed, bool is_saturating) {
   const FloatGrid& grid = grid_of(problem.dtype);
   const double exact = expected.value.hi;
-  const double reference = nearest(expected.value, expected.shift, grid);
+  double reference = nearest(expected.value, expected.shift, grid);
+  if (std::isinf(reference) && !grid.has_infinity) reference = NAN;
   const bool is_reference = std::isnan(y)
                                 ? std::isnan(reference)
                                 : y == reference && std::signbit(y) == std::signbit(reference);
   if (!is_reference) ++deviation.different;
 
   if (!std::isfinite(exact) || !std::isfinite(y)) {
-    const bool is_right = expected.may_break || y == exact ||
-                          (std::isnan(y) && std::isnan(exact)) ||
-                          (expected.may_overflow && y == std::copysign(HUGE_VAL, exact));
+    // To the other side where the tolerance reaches as far.
+    const bool has_sign = std::signbit(y) == std::signbit(exact) ||
+                          expected.tolerance - std::abs(exact) >= expected.scaled(grid.largest);
+    const bool is_overflow = (expected.may_overflow || std::isinf(exact)) &&
+                             (grid.has_infinity ? std::isinf(y) && has_sign : std::isnan(y));
+    const bool is_right =
+        expected.may_break || is_overflow || y == exact || (std::isnan(y) && std::isnan(exact));
     if (!is_right) note(deviation, i, y, exact, HUGE_VAL, HUGE_VAL, 0, HUGE_VAL);
     return;
   }
+  // Partial results that saturate may be anything.
+  if (expected.may_break && is_saturating) return;
   const double distance = std::abs(expected.scaled(y) - exact - expected.value.lo);
   double bound = expected.tolerance;
   if (is_narrowed) bound += expected.scaled(ulp_at(y, problem.dtype)) / 2;
@@ -219,7 +87,7 @@ void judge(Deviation& deviation, std::int64_t i, double y, const Expected& expec
     note(deviation, i, y, expected.unscaled(exact), expected.unscaled(distance),
          std::ldexp(distance, expected.shift - spacing), expected.unscaled(bound),
          bound > 0 ? distance / bound : HUGE_VAL);
-  else if (!is_reference && (problem.op == ReduceOp::min || problem.op == ReduceOp::max))
+  else if (!is_reference && is_ordered(problem.op))
     ++deviation.over_bound;  // -0 < +0 is a rule there
 }
 
@@ -267,9 +135,10 @@ struct Cut {
   }
 };
 
-// Reduces every column of `in` and calls judge_column(deviation, i, column).
-template <class T, class Column, class Judge>
-Deviation compare(const Rows& in, const Judge& judge_column) {
+// Reduces every column of `in` by add(column, x, rank) and calls judge_column(deviation, i,
+// column).
+template <class T, class Column, class Add, class Judge>
+Deviation compare(const Rows& in, const Add& add_element, const Judge& judge_column) {
   const Cut cut(in);
   // Below, waking threads costs more than they gain.
   [[maybe_unused]] const bool is_large = in.ranks * in.elements > 1 << 16;
@@ -290,12 +159,7 @@ Deviation compare(const Rows& in, const Judge& judge_column) {
       for (std::int64_t r = begin; r < end; ++r) {
         const T* const row = reinterpret_cast<const T*>(in.data + r * in.stride_bytes) +
                              (first + tile) * cut.columns;
-        for (std::int64_t c = 0; c < width(tile); ++c) {
-          if constexpr (is_integer<T>)
-            mine[c].add_element(row[c]);
-          else
-            mine[c].add_element(to_double(row[c]));
-        }
+        for (std::int64_t c = 0; c < width(tile); ++c) add_element(mine[c], row[c], r);
       }
     }
 #pragma omp parallel for schedule(dynamic) if (is_large)
@@ -314,83 +178,159 @@ Deviation compare(const Rows& in, const Judge& judge_column) {
   return all;
 }
 
-}  // namespace
+// Ops on bits, of integers and truth values.
+template <class T>
+Deviation compare_bits(const Problem& problem, const Rows& in, const T* y) {
+  constexpr bool is_bool = std::is_same_v<T, Bool>;
+  const ReduceOp op = is_bool ? op_on_truths(problem.op) : problem.op;
+  const bool is_truth =
+      is_bool || op == ReduceOp::land || op == ReduceOp::lor || op == ReduceOp::lxor;
+  return compare<T, BitsColumn>(
+      in, [&](BitsColumn& column, T x, std::int64_t) { column.add_element(to_bits(x, is_truth)); },
+      [&](Deviation& part, std::int64_t i, const BitsColumn& column) {
+        // Whether a result is 0 or 1 counts, of truth values in a byte only whether it is 0.
+        const std::uint64_t right = expected_bits(op, column);
+        if constexpr (is_bool)
+          judge_integer(part, i, int{y[i].byte != 0}, static_cast<int>(right & 1));
+        else
+          judge_integer<T>(part, i, y[i], static_cast<T>(is_truth ? right & 1 : right));
+      });
+}
 
-ErrorBound direct_bound(const Problem& problem) {
-  const bool is_ordered = problem.op == ReduceOp::min || problem.op == ReduceOp::max;
-  if (!is_floating(problem.dtype) || is_ordered) return {0, problem.dtype};
-  const DType carried = problem.dtype == DType::f64 ? DType::f64 : DType::f32;
+template <class T>
+Deviation compare_integers(const Problem& problem, const Rows& in, const T* y,
+                           const ErrorBound& bound) {
   switch (problem.op) {
-    case ReduceOp::mean:
-      return {tree_levels(problem.ranks) + 2, carried};
-    case ReduceOp::prod:
-      return {problem.ranks - 1, carried};
+    case ReduceOp::band:
+    case ReduceOp::bor:
+    case ReduceOp::bxor:
+    case ReduceOp::land:
+    case ReduceOp::lor:
+    case ReduceOp::lxor:
+      return compare_bits(problem, in, y);
     default:
-      return {tree_levels(problem.ranks), carried};
+      return compare<T, IntegerColumn>(
+          in, [](IntegerColumn& column, T x, std::int64_t) { column.add_element(x); },
+          [&](Deviation& part, std::int64_t i, const IntegerColumn& column) {
+            judge_integer(part, i, y[i], expected_integer<T>(problem, column, bound.wraps));
+          });
   }
 }
 
-ErrorBound fold_bound(const Problem& problem, const Arithmetic& rules) {
-  const bool is_ordered = problem.op == ReduceOp::min || problem.op == ReduceOp::max;
-  if (!is_floating(problem.dtype) || is_ordered)
-    return {.rounded_in = problem.dtype,
-            .wraps = rules.accumulate == Accumulate::storage && !is_floating(problem.dtype)};
-  ErrorBound bound{.steps = problem.ranks - 1, .rounded_in = problem.dtype, .compounds = true};
-  // A scale is rounded to the dtype, however wide what follows is.
-  if (!rules.premultiplies()) {
-    if (rules.accumulate == Accumulate::f32) bound.rounded_in = DType::f32;
-    if (rules.accumulate == Accumulate::f64) bound.rounded_in = DType::f64;
-  }
-  if (problem.op == ReduceOp::mean) {
-    // The division; or the scale and each product.
-    bound.steps += 2;
-    bound.mean_may_overflow = true;
-    if (rules.premultiplies()) bound.tiny_roundings = problem.ranks;
-  }
-  return bound;
+template <class T>
+Deviation compare_sums(const Problem& problem, const Rows& in, const ErrorBound& bound,
+                       const auto& judge_as) {
+  const Terms terms = terms_of(problem, bound);
+  const auto judge_column = [&](Deviation& part, std::int64_t i, const SumColumn& column) {
+    const auto for_each_rank = [&](const auto& call) {
+      for (std::int64_t r = 0; r < in.ranks; ++r)
+        call(to_double(reinterpret_cast<const T*>(in.data + r * in.stride_bytes)[i]),
+             terms.factor_of(r));
+    };
+    judge_as(part, i, expected_sum(problem, bound, terms, column, for_each_rank));
+  };
+  if (!terms.has_products())
+    return compare<T, SumColumn>(
+        in, [](SumColumn& column, T x, std::int64_t) { column.add_element(to_double(x)); },
+        judge_column);
+  return compare<T, SumColumn>(
+      in,
+      [&](SumColumn& column, T x, std::int64_t r) {
+        column.add_element(to_double(x), terms.factor_of(r));
+      },
+      judge_column);
 }
+
+template <class T>
+Deviation compare_floats(const Problem& problem, const Rows& in, const T* y,
+                         const ErrorBound& bound) {
+  const bool is_narrowed = bound.rounded_in != problem.dtype;
+  const auto judge_as = [&](Deviation& part, std::int64_t i, Expected expected) {
+    saturate(expected, problem, bound);
+    judge(part, i, to_double(y[i]), expected, problem, is_narrowed, bound.saturates(problem));
+  };
+  const auto add_element = [](auto& column, T x, std::int64_t) {
+    column.add_element(to_double(x));
+  };
+  switch (problem.op) {
+    case ReduceOp::prod:
+      return compare<T, ProductColumn>(
+          in, add_element, [&](Deviation& part, std::int64_t i, const ProductColumn& column) {
+            judge_as(part, i, expected_product(problem, bound, column));
+          });
+    case ReduceOp::log_sum_exp:
+      return compare<T, LogSumColumn>(
+          in, add_element, [&](Deviation& part, std::int64_t i, const LogSumColumn& column) {
+            judge_as(part, i, expected_log_sum(problem, bound, column));
+          });
+    default:
+      if (!is_ordered(problem.op)) return compare_sums<T>(problem, in, bound, judge_as);
+      return compare<T, ExtremesColumn>(
+          in, add_element, [&](Deviation& part, std::int64_t i, const ExtremesColumn& column) {
+            judge_as(part, i, expected_extreme(problem, column));
+          });
+  }
+}
+
+// A product mixes the parts; every other op, and what one rank holds, is about each for itself.
+template <class T>
+Deviation compare_complex(const Problem& problem, const Rows& in, const T* y,
+                          const ErrorBound& bound) {
+  Problem parts = problem;
+  parts.dtype = part_dtype(problem.dtype);
+  if (problem.op == ReduceOp::prod && in.ranks > 1)
+    return compare<T, ComplexProductColumn>(
+        in,
+        [](ComplexProductColumn& column, T z, std::int64_t) {
+          column.add_element(to_double(z.re), to_double(z.im));
+        },
+        [&](Deviation& part, std::int64_t i, const ComplexProductColumn& column) {
+          ++part.compared;
+          for (const bool is_imaginary : {false, true})
+            judge(part, i, to_double(is_imaginary ? y[i].im : y[i].re),
+                  expected_complex_product(parts, bound, column, is_imaginary), parts, false,
+                  false);
+        });
+  Rows rows = in;
+  rows.elements *= 2;
+  rows.element_bytes /= 2;
+  using Part = decltype(T::re);
+  Deviation found = compare_floats(parts, rows, reinterpret_cast<const Part*>(y), bound);
+  if (found.worst >= 0) found.worst /= 2;
+  return found;
+}
+
+}  // namespace
 
 Deviation deviation_from_exact(const Problem& problem, const Rows& in, const std::byte* result,
                                ErrorBound bound) {
   if (in.elements == 0) return {};
   return visit(problem.dtype, [&]<class T>() -> Deviation {
     const T* const y = reinterpret_cast<const T*>(result);
-    if constexpr (is_integer<T>) {
-      return compare<T, IntegerColumn>(in, [&](Deviation& part, std::int64_t i, auto& column) {
-        judge_integer(part, i, y[i], expected_integer<T>(problem, column, bound.wraps));
-      });
-    } else {
-      const bool is_narrowed = bound.rounded_in != problem.dtype;
-      const auto judge_as = [&](Deviation& part, std::int64_t i, const Expected& expected) {
-        judge(part, i, to_double(y[i]), expected, problem, is_narrowed);
-      };
-      switch (problem.op) {
-        case ReduceOp::sum:
-        case ReduceOp::mean:
-          return compare<T, SumColumn>(in, [&](Deviation& part, std::int64_t i, auto& column) {
-            judge_as(part, i, expected_sum<T>(problem, bound, in, i, column));
-          });
-        case ReduceOp::prod:
-          return compare<T, ProductColumn>(in, [&](Deviation& part, std::int64_t i, auto& column) {
-            judge_as(part, i, expected_product(problem, bound, column));
-          });
-        default:
-          return compare<T, ExtremesColumn>(in, [&](Deviation& part, std::int64_t i, auto& column) {
-            judge_as(part, i, expected_extreme(problem, column));
-          });
-      }
-    }
+    if constexpr (std::is_same_v<T, Bool>)
+      return compare_bits(problem, in, y);
+    else if constexpr (std::is_integral_v<T>)
+      return compare_integers(problem, in, y, bound);
+    else if constexpr (is_complex_type<T>)
+      return compare_complex(problem, in, y, bound);
+    else
+      return compare_floats(problem, in, y, bound);
   });
 }
 
 double ulp_at(double a, DType dtype) {
-  if (!is_floating(dtype)) return 1;
+  if (!is_floating(dtype) && !is_complex(dtype)) return 1;
   const FloatGrid& grid = grid_of(dtype);
   return std::ldexp(1, grid.spacing(a == 0 ? grid.lowest : std::ilogb(a)));
 }
 
 double element_as_double(const std::byte* data, std::int64_t i, DType dtype) {
-  return visit(dtype, [&]<class T>() { return to_double(reinterpret_cast<const T*>(data)[i]); });
+  return visit(part_dtype(dtype), [&]<class T>() -> double {
+    if constexpr (is_complex_type<T>)
+      return NAN;  // no part is complex
+    else
+      return to_double(reinterpret_cast<const T*>(data)[i]);
+  });
 }
 
 }  // namespace vranks

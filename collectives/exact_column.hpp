@@ -24,6 +24,11 @@ struct SumColumn {
     sum = add(sum, x);
     magnitude += std::abs(x);
   }
+  void add_element(double x, double factor) {
+    const double product = x * factor;
+    sum = add(sum, DoubleDouble{product, std::fma(x, factor, -product)});
+    magnitude += std::abs(product);
+  }
   void merge(const SumColumn& other) {
     sum = add(sum, other.sum);
     magnitude += other.magnitude;
@@ -53,6 +58,77 @@ struct ProductColumn {
     has_nan |= other.has_nan;
     has_infinity |= other.has_infinity;
     has_zero |= other.has_zero;
+  }
+};
+
+struct ComplexProductColumn {
+  // Real and imaginary part, both times 2^-exponent; the larger one is in [2^-250, 1].
+  DoubleDouble re = {1, 0};
+  DoubleDouble im = {0, 0};
+  std::int64_t exponent = 0;
+  ScaledProduct large;  // of all |z| > 1: how far partial products can go up in any order
+  bool is_finite = true;
+  bool has_zero = false;
+
+  void add_element(double x, double y) {
+    is_finite &= std::isfinite(x) && std::isfinite(y);
+    has_zero |= x == 0 && y == 0;
+    if (!is_finite || has_zero) return;
+    const int shift = std::ilogb(std::max(std::abs(x), std::abs(y))) + 2;
+    const double small_x = std::ldexp(x, -shift), small_y = std::ldexp(y, -shift);
+    const double magnitude = std::hypot(small_x, small_y);
+    if (std::ldexp(magnitude, std::min(shift, 9)) > 1) {
+      large.multiply_by(magnitude);
+      large.exponent += shift;
+    }
+    multiply_by({small_x, 0}, {small_y, 0}, shift);
+  }
+  void merge(const ComplexProductColumn& other) {
+    is_finite &= other.is_finite;
+    has_zero |= other.has_zero;
+    large.multiply_by(other.large);
+    multiply_by(other.re, other.im, other.exponent);
+  }
+
+ private:
+  void multiply_by(DoubleDouble x, DoubleDouble y, std::int64_t shift) {
+    const DoubleDouble real = add(multiply(re, x), negative(multiply(im, y)));
+    im = add(multiply(re, y), multiply(im, x));
+    re = real;
+    exponent += shift;
+    const double larger = std::max(std::abs(re.hi), std::abs(im.hi));
+    if (larger >= 0x1p-250 || larger == 0) return;
+    const int up = std::ilogb(larger) + 1;
+    re = scale(re, -up);
+    im = scale(im, -up);
+    exponent += up;
+  }
+  static DoubleDouble negative(DoubleDouble x) { return {-x.hi, -x.lo}; }
+};
+
+// log(exp(x0) + exp(x1) + ...) as the largest number and the sum of exp(x - largest).
+struct LogSumColumn {
+  long double largest = -HUGE_VALL;
+  long double sum = 0;
+  bool has_nan = false;
+
+  void add_element(double x) { add_term(x, 1); }
+  void merge(const LogSumColumn& other) {
+    has_nan |= other.has_nan;
+    add_term(other.largest, other.sum);
+  }
+  long double result() const { return std::isinf(largest) ? largest : largest + std::log(sum); }
+
+ private:
+  void add_term(long double x, long double count) {
+    has_nan |= std::isnan(x);
+    if (std::isnan(x) || x == -HUGE_VALL) return;
+    if (x <= largest) {
+      if (!std::isinf(largest)) sum += count * std::exp(x - largest);
+      return;
+    }
+    sum = count + (largest == -HUGE_VALL || std::isinf(x) ? 0 : sum * std::exp(largest - x));
+    largest = x;
   }
 };
 
@@ -96,6 +172,20 @@ struct IntegerColumn {
     product *= other.product;
     smallest = std::min(smallest, other.smallest);
     largest = std::max(largest, other.largest);
+  }
+};
+
+// Bits of integers, or truth values as 0 and 1.
+struct BitsColumn {
+  std::uint64_t all = ~std::uint64_t{0};
+  std::uint64_t any = 0;
+  std::uint64_t odd = 0;
+
+  void add_element(std::uint64_t x) { merge({x, x, x}); }
+  void merge(const BitsColumn& other) {
+    all &= other.all;
+    any |= other.any;
+    odd ^= other.odd;
   }
 };
 

@@ -18,6 +18,7 @@ struct FloatGrid {
   int lowest;      // all numbers are multiples of 2^lowest
   int highest;     // exponent of the largest binade
   double largest;  // finite number
+  bool has_infinity = true;
 
   // log2 of the distance to the next larger number; `exponent` is ilogb of the number.
   int spacing(int exponent) const {
@@ -27,13 +28,28 @@ struct FloatGrid {
   double half_ulp_of_one() const { return std::ldexp(1, -digits); }
 };
 
-// Precondition: `dtype` is floating.
+// Of a complex dtype its parts'. Precondition: `dtype` is floating or complex.
 inline const FloatGrid& grid_of(DType dtype) {
   static constexpr FloatGrid f64{53, -1074, 1023, DBL_MAX};
   static constexpr FloatGrid f32{24, -149, 127, FLT_MAX};
   static constexpr FloatGrid f16{11, -24, 15, 65504};
   static constexpr FloatGrid bf16{8, -133, 127, 0x1.fep127};
-  return dtype == DType::f64 ? f64 : dtype == DType::f32 ? f32 : dtype == DType::f16 ? f16 : bf16;
+  static constexpr FloatGrid f8e4m3{4, -9, 8, 448, false};
+  static constexpr FloatGrid f8e5m2{3, -16, 15, 57344};
+  switch (part_dtype(dtype)) {
+    case DType::f64:
+      return f64;
+    case DType::f32:
+      return f32;
+    case DType::f16:
+      return f16;
+    case DType::f8e4m3:
+      return f8e4m3;
+    case DType::f8e5m2:
+      return f8e5m2;
+    default:
+      return bf16;
+  }
 }
 
 // value * 2^shift rounded once, to nearest even; infinite beyond the largest number.

@@ -42,20 +42,43 @@ class Layout {
   // Elements of that chunk.
   std::int64_t length(std::int32_t c) const;
 
+  // Where a slot holds chunk c, its element e of the whole vector is element e - shift(slot, c) of
+  // that slot's memory.
+  std::int64_t shift(Slot slot, std::int32_t c) const {
+    const auto& shifts = slot == Slot::input ? input_shifts_ : output_shifts_;
+    return shifts[static_cast<std::size_t>(c / block_chunks_)];
+  }
+  // Says where the blocks of that problem lie in the slots. Throws bad_argument if counts or
+  // displacements don't fit, naming rank and numbers.
+  void place_blocks(const Problem& problem, const ScheduleShape& shape);
+  // The same places where every element is `parts` elements of another type.
+  Layout in_parts(std::int64_t parts) const;
+
  private:
   std::int64_t elements_;
   std::vector<Interval> intervals_;
   std::vector<std::size_t> ends_;  // behind the last interval of each chunk
+  std::int32_t block_chunks_ = 0;
+  std::vector<std::int64_t> input_shifts_, output_shifts_;  // of each block
 };
 
-// Elements of the whole vector of that problem: n, or R * n for an all-gather.
+// Elements of the whole vector of that problem (see ScheduleShape).
 std::int64_t whole_elements(const Problem& problem);
-// Elements of one rank's block, where slots hold blocks. Throws bad_argument if the vector is no
-// multiple of the ranks.
-std::int64_t block_elements(const Problem& problem);
+// Elements of each block (see ScheduleShape::blocks()). Throws bad_argument, naming ranks and
+// numbers, if blocks must be equal and can't, or if counts are missing, too many or negative.
+std::vector<std::int64_t> block_lengths(const Problem& problem);
+// Elements of the one length of all blocks. Precondition: the problem takes no counts.
+inline std::int64_t block_elements(const Problem& problem) { return block_lengths(problem)[0]; }
+// Where each block starts in the row that holds it, in elements (see ScheduleShape::blocks()).
+std::vector<std::int64_t> block_starts(const Problem& problem, Slot slot);
+// Elements that the input and the output row of a rank need: of the longest rank where counts
+// differ. With `rank`, of that one.
+std::int64_t row_elements(const Problem& problem, Slot slot);
+std::int64_t row_elements(const Problem& problem, Slot slot, std::int64_t rank);
 
 // The rows of `vranks list layouts`. Each throws bad_argument if the problem doesn't fit.
-//   even     n elements over C chunks: the first n mod C are one longer; blocks are cut alike
+//   even     n elements over C chunks: the first n mod C are one longer; blocks are cut alike, each
+//            as long as the problem's counts say
 //   halving  C a power of two: cut in halves again and again, the left one the shorter
 //   counts   as many elements as the parameters say, chunk by chunk
 //   nccl     windows, parts and chunks of the NCCL version, protocol and channels that the

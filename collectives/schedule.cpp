@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "ranks/error.hpp"
@@ -67,14 +68,34 @@ ScheduleBuilder::ScheduleBuilder(const ScheduleShape& shape) {
     refuse(fmt::format("over {} ranks has no root {}", shape.ranks, shape.root));
   if (shape.root != 0 && !has_root(shape.collective))
     refuse(fmt::format("of {} has no root, but {} is given", name(shape.collective), shape.root));
+  if (takes_counts(shape.collective))
+    refuse(fmt::format("knows no counts: {} uses one of {}", name(shape.collective),
+                       name(even_form(shape.collective))));
+  const bool is_permute = shape.collective == Collective::permute;
+  if (shape.sources.size() != (is_permute ? static_cast<std::size_t>(shape.ranks) : 0))
+    refuse(fmt::format("of {} over {} ranks can't have {} sources", name(shape.collective),
+                       shape.ranks, shape.sources.size()));
+  for (const std::int32_t source : shape.sources)
+    if (source < -1 || source >= shape.ranks)
+      refuse(fmt::format("over {} ranks has no source {}", shape.ranks, source));
+  const std::int64_t blocks = std::int64_t{shape.ranks} * (shape.has_parts() ? shape.ranks : 1);
+  if (shape.collective == Collective::all_to_all && shape.chunks % blocks != 0)
+    refuse(
+        fmt::format("of all_to_all cuts every rank's vector into one block a rank: {} chunks "
+                    "are no multiple of {} pairs of ranks",
+                    shape.chunks, blocks));
   if (shape.has_parts() && shape.chunks % shape.ranks != 0)
     refuse(
         fmt::format("of {} cuts the vector into one block a rank: {} chunks are no multiple of "
                     "{} ranks",
                     name(shape.collective), shape.chunks, shape.ranks));
+  if (shape.collective == Collective::barrier && shape.chunks != 1)
+    refuse(fmt::format("of a barrier passes one chunk, not {}", shape.chunks));
   // Ids of cells and leaves are 32-bit numbers.
   const std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  const std::int64_t a_rank = std::int64_t{shape.chunks} + shape.scratch_chunks;
+  const std::int64_t a_rank =
+      std::int64_t{std::max(shape.slot_chunks(Slot::input), shape.slot_chunks(Slot::output))} +
+      shape.scratch_chunks;
   if (a_rank * shape.ranks > most)
     throw Error(
         ErrorKind::not_supported,
@@ -121,8 +142,9 @@ void ScheduleBuilder::add(const Transfer& transfer) {
     fail("both operands are on other ranks: " + to_string(transfer));
   if (dst.slot == Slot::input) fail("an input is written: " + to_string(transfer));
   if (dst.slot == Slot::output && !shape.has_output(dst.rank))
-    fail(fmt::format("rank {} has no output in a {} to rank {}: {}", dst.rank,
-                     name(shape.collective), shape.root, to_string(transfer)));
+    fail(fmt::format("rank {} gets no output from a {}{}: {}", dst.rank, name(shape.collective),
+                     has_root(shape.collective) ? fmt::format(" to rank {}", shape.root) : "",
+                     to_string(transfer)));
 
   const auto now = static_cast<std::int32_t>(schedule_.steps()) + 1;
   const std::size_t cell =

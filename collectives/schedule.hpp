@@ -68,20 +68,34 @@ constexpr Transfer reduce(ChunkRef dst, ChunkRef a, ChunkRef b) {
 
 // What a schedule is about.
 struct ScheduleShape {
-  Collective collective = Collective::all_reduce;
+  Collective collective = Collective::all_reduce;  // no _v form: counts are a Layout's matter
   std::int32_t ranks = 1;
-  std::int32_t root = 0;            // of a rooted collective
-  std::int32_t chunks = 1;          // that the whole vector is cut into; see whole_chunk()
-  std::int32_t scratch_chunks = 0;  // of each rank
+  std::int32_t root = 0;                   // of a rooted collective
+  std::int32_t chunks = 1;                 // of the whole vector; see below
+  std::int32_t scratch_chunks = 0;         // of each rank
+  std::vector<std::int32_t> sources = {};  // of permute: whose slice a rank gets; -1: none
 
   bool operator==(const ScheduleShape&) const = default;
 
-  // The whole vector is what one rank puts into an all-reduce, reduce or reduce-scatter, or gets
-  // from an all-gather. Where a slot holds one rank's block of it, block r has the chunks
-  // [r * part_chunks(), (r + 1) * part_chunks()).
+  // The whole vector is what one rank puts into an all-reduce, reduce, reduce-scatter, scan, or, as
+  // the root, into a broadcast or scatter; what it gets from an all-gather or gather; and the
+  // inputs of all ranks one behind the other of an all-to-all or permute. A barrier passes one
+  // chunk without elements. Where a slot holds one rank's part of the whole vector, part r has the
+  // chunks [r * part_chunks(), (r + 1) * part_chunks()).
   bool is_part(Slot slot) const {
-    return (slot == Slot::input && collective == Collective::all_gather) ||
-           (slot == Slot::output && collective == Collective::reduce_scatter);
+    switch (collective) {
+      case Collective::all_gather:
+      case Collective::gather:
+        return slot == Slot::input;
+      case Collective::reduce_scatter:
+      case Collective::scatter:
+        return slot == Slot::output;
+      case Collective::all_to_all:
+      case Collective::permute:
+        return slot != Slot::scratch;
+      default:
+        return false;
+    }
   }
   bool has_parts() const { return is_part(Slot::input) || is_part(Slot::output); }
   std::int32_t part_chunks() const { return chunks / ranks; }
@@ -89,13 +103,43 @@ struct ScheduleShape {
     if (slot == Slot::scratch) return scratch_chunks;
     return is_part(slot) ? part_chunks() : chunks;
   }
-  // The chunk of the whole vector that chunk `index` of that slot is. Not for scratch.
+  // Blocks are what counts are about: one for each pair of ranks in an all-to-all, one a part
+  // elsewhere.
+  std::int32_t blocks() const {
+    if (collective == Collective::all_to_all) return ranks * ranks;
+    return has_parts() ? ranks : 1;
+  }
+  std::int32_t block_chunks() const { return chunks / blocks(); }
+  // The chunk of the whole vector that chunk `index` of that slot is. Not for scratch. Of an
+  // all-to-all's output chunks the first block_chunks() come from rank 0, and so on.
+  // Precondition: has_output(rank) if the slot is the output of a permute.
   std::int32_t whole_chunk(std::int32_t rank, Slot slot, std::int32_t index) const {
+    if (slot == Slot::output && collective == Collective::all_to_all)
+      return (index / block_chunks() * ranks + rank) * block_chunks() + index % block_chunks();
+    if (slot == Slot::output && collective == Collective::permute)
+      return sources[static_cast<std::size_t>(rank)] * part_chunks() + index;
     return is_part(slot) ? rank * part_chunks() + index : index;
   }
-  // Whether that rank's output belongs to the caller: of a reduce the root's alone.
+  // The chunk of that rank's output that is chunk `whole` of the whole vector; -1: none is.
+  // Precondition: has_output(rank).
+  std::int32_t output_index(std::int32_t rank, std::int32_t whole) const {
+    if (collective == Collective::all_to_all) {
+      const std::int32_t block = whole / block_chunks();
+      return block % ranks == rank ? block / ranks * block_chunks() + whole % block_chunks() : -1;
+    }
+    const std::int32_t index = whole - whole_chunk(rank, Slot::output, 0);
+    return index >= 0 && index < slot_chunks(Slot::output) ? index : -1;
+  }
+  // Whether the schedule makes an output of that rank. Of a reduce and a gather only the root has
+  // one.
   bool has_output(std::int32_t rank) const {
-    return collective != Collective::reduce || rank == root;
+    return (!ends_at_root(collective) || rank == root) && !fills_output(rank);
+  }
+  // Whether that rank's output is all zeros (a permute that sends it nothing) or the identity of
+  // the op (rank 0 of an exscan), which no message brings.
+  bool fills_output(std::int32_t rank) const {
+    if (collective == Collective::permute) return sources[static_cast<std::size_t>(rank)] < 0;
+    return collective == Collective::exscan && rank == 0;
   }
 };
 

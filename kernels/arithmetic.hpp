@@ -49,19 +49,44 @@ VR_HOST_DEVICE To bits_as(From from) {
   return to;
 }
 
+// The unsigned integer of that many bytes, of a type's width.
+template <std::size_t bytes>
+using BitsOf = std::conditional_t<
+    bytes == 1, std::uint8_t,
+    std::conditional_t<bytes == 2, std::uint16_t,
+                       std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
+template <class T>
+using Bits = BitsOf<sizeof(T)>;
+
 // --- element <-> carried ------------------------------------------------------------------------
 
 template <class T>
 inline constexpr bool is_float =
-    std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+    std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16> ||
+    std::is_same_v<T, Float8E4M3> || std::is_same_v<T, Float8E5M2>;
 
 VR_HOST_DEVICE float widen(float x) { return x; }
 VR_HOST_DEVICE double widen(double x) { return x; }
 VR_HOST_DEVICE float widen(Half x) { return to_float(x); }
 VR_HOST_DEVICE float widen(BFloat16 x) { return to_float(x); }
+VR_HOST_DEVICE float widen(Float8E4M3 x) { return to_float(x); }
+VR_HOST_DEVICE float widen(Float8E5M2 x) { return to_float(x); }
 
 template <class T>
 using Wide = decltype(widen(T{}));
+
+// An 8-bit float; `saturate`: see Fp8Mode.
+template <class T>
+VR_HOST_DEVICE T narrow_8(float x, bool saturate) {
+  if constexpr (std::is_same_v<T, Float8E4M3>)
+    return to_float8_e4m3(x, saturate);
+  else
+    return to_float8_e5m2(x, saturate);
+}
+
+// The one pattern that a NaN of that type has.
+template <class T>
+VR_HOST_DEVICE T one_nan();
 
 // Narrowing gives every NaN the one pattern that DESIGN promises, whatever the processor made.
 template <class T>
@@ -73,16 +98,19 @@ VR_HOST_DEVICE T narrow(Wide<T> x) {
   } else if constexpr (std::is_same_v<T, Half>) {
     return to_half(x);
   } else {
+    static_assert(std::is_same_v<T, BFloat16>);
     return to_bfloat16(x);
   }
 }
 
-// The unsigned integer of a type's width.
 template <class T>
-using Bits = std::conditional_t<
-    sizeof(T) == 1, std::uint8_t,
-    std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+VR_HOST_DEVICE T one_nan() {
+  const Wide<T> nan = bits_as<Wide<T>>(static_cast<BitsOf<sizeof(Wide<T>)>>(-1));
+  if constexpr (sizeof(T) == 1)
+    return narrow_8<T>(nan, true);
+  else
+    return narrow<T>(nan);
+}
 
 template <class C>
 VR_HOST_DEVICE bool is_finite(C x) {
@@ -91,7 +119,7 @@ VR_HOST_DEVICE bool is_finite(C x) {
 
 // --- dividing by the number of ranks ------------------------------------------------------------
 
-// Correctly rounded division of a C by an integer that C may not hold exactly.
+// Correctly rounded division of a C by a number, not 0, that C may not hold exactly.
 template <class C>
 struct Divisor {
   C value = 1;           // the divisor rounded to C
@@ -106,6 +134,7 @@ struct Divisor {
     d.is_exact = static_cast<double>(d.value) == divisor;
     const std::uint64_t mantissa = std::bit_cast<std::uint64_t>(divisor) & ((1ull << 52) - 1);
     if (mantissa == 0) d.inverse = static_cast<C>(1.0 / divisor);
+    if (d.inverse - d.inverse != 0) d.inverse = 0;  // out of C's range
     return d;
   }
 
@@ -122,8 +151,8 @@ struct Divisor {
     const double rest = fused(-q, exact, x);  // exact: x - q * exact
     if (!is_finite(q) || rest == 0) return q;
     std::uint64_t bits = bits_as<std::uint64_t>(q);
-    // q was rounded away from zero if the rest and the quotient have opposite signs.
-    const bool away = (rest < 0) != (q < 0);
+    // q was rounded away from zero if what is left of the quotient and q have opposite signs.
+    const bool away = ((rest < 0) != (exact < 0)) != (q < 0);
     if (away) --bits;
     return bits_as<double>(bits | 1);
   }
@@ -267,6 +296,8 @@ struct MinMax {
 
   // Exponent bits all set: larger patterns are NaNs.
   static constexpr Bits<T> infinity() {
+    if constexpr (std::is_same_v<T, Float8E4M3>) return 0x7e;  // the largest number
+    if constexpr (std::is_same_v<T, Float8E5M2>) return 0x7c;
     if constexpr (std::is_same_v<T, Half>) return 0x7c00;
     if constexpr (std::is_same_v<T, BFloat16>) return 0x7f80;
     if constexpr (std::is_same_v<T, float>) return 0x7f800000;
@@ -294,7 +325,7 @@ struct MinMax {
   VR_HOST_DEVICE T lower(Carried c) const {
     if constexpr (is_float<T>)
       // No number has this key: it would be a NaN's bits.
-      if (c == nan_key) return narrow<T>(bits_as<Wide<T>>(static_cast<Bits<Wide<T>>>(-1)));
+      if (c == nan_key) return one_nan<T>();
     return bits_as<T>(ordered(static_cast<Key>(c ^ flip)));
   }
 };

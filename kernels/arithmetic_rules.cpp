@@ -18,6 +18,12 @@ constexpr PolicyInfo<MeanMode> mean_table[] = {
     VR_MEAN_MODES(X)
 #undef X
 };
+
+constexpr PolicyInfo<Fp8Mode> fp8_table[] = {
+#define X(name, aliases, meaning) {Fp8Mode::name, #name, aliases, meaning},
+    VR_FP8_MODES(X)
+#undef X
+};
 }  // namespace
 
 std::span<const PolicyInfo<Accumulate>> accumulates() { return accumulate_table; }
@@ -26,6 +32,12 @@ std::string_view name(Accumulate accumulate) {
 }
 Accumulate parse_accumulate(std::string_view text) {
   return find_by_name(accumulates(), text, "accumulate policy").policy;
+}
+
+std::span<const PolicyInfo<Fp8Mode>> fp8_modes() { return fp8_table; }
+std::string_view name(Fp8Mode mode) { return fp8_table[static_cast<std::size_t>(mode)].name; }
+Fp8Mode parse_fp8_mode(std::string_view text) {
+  return find_by_name(fp8_modes(), text, "fp8 mode").policy;
 }
 
 std::span<const PolicyInfo<MeanMode>> mean_modes() { return mean_table; }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "ranks/dtype.hpp"
 #include "ranks/reduce_op.hpp"
@@ -37,6 +38,19 @@ enum class MeanMode : std::uint8_t {
 #undef X
 };
 
+// name, other names, what an 8-bit float makes of numbers beyond its range
+#define VR_FP8_MODES(X)                                                         \
+  X(saturate, "",                                                               \
+    "the largest finite number, as NCCL does; also of an infinite e5m2 input, " \
+    "once an op meets it")                                                      \
+  X(ieee, "", "infinity; NaN in e4m3, which has no infinity")
+
+enum class Fp8Mode : std::uint8_t {
+#define X(name, aliases, meaning) name,
+  VR_FP8_MODES(X)
+#undef X
+};
+
 template <class E>
 struct PolicyInfo {
   E policy;
@@ -48,6 +62,10 @@ struct PolicyInfo {
 std::span<const PolicyInfo<Accumulate>> accumulates();
 std::string_view name(Accumulate accumulate);
 Accumulate parse_accumulate(std::string_view text);
+
+std::span<const PolicyInfo<Fp8Mode>> fp8_modes();
+std::string_view name(Fp8Mode mode);
+Fp8Mode parse_fp8_mode(std::string_view text);
 
 std::span<const PolicyInfo<MeanMode>> mean_modes();
 std::string_view name(MeanMode mode);
@@ -76,10 +94,25 @@ struct Arithmetic {
   NanPolicy nan = NanPolicy::propagate;  // for min and max
   Fuse fuse = Fuse::never;
   NanBits nan_bits = NanBits::one_pattern;
+  Fp8Mode fp8 = Fp8Mode::saturate;
   std::int64_t group = 1;  // ranks that a mean divides by
+  double factor = 1;       // of premul_sum
+  // Of weighted_mean: one for each row of the input (see FoldStep), and their sum.
+  std::vector<double> weights = {};
+  double total_weight = 1;
+  // A mean whose carried result is not finite is formed once more, by the same code, from inputs
+  // scaled by 2^-ceil(log2 group), as TreeFold does.
+  bool rescues = false;
+  // Whether even a result of one input is lifted and lowered (premul_sum scales it, min_loc tells
+  // its rank); otherwise its bits are kept.
+  bool computes_alone = false;
 
   bool operator==(const Arithmetic&) const = default;
-  bool premultiplies() const { return op == ReduceOp::mean && mean == MeanMode::premultiply; }
+  // Whether every input is multiplied by one number before it is combined: by dtype(1 / group), or
+  // by `factor` rounded to the dtype.
+  bool premultiplies() const {
+    return (op == ReduceOp::mean && mean == MeanMode::premultiply) || op == ReduceOp::premul_sum;
+  }
   bool divides() const { return op == ReduceOp::mean && mean == MeanMode::divide; }
 };
 

@@ -15,6 +15,7 @@
 
 #include "kernels/fold_program.hpp"
 #include "kernels/hop.hpp"
+#include "kernels/strided_copy.hpp"
 #include "kernels/tree_fold.hpp"
 #include "ranks/device.hpp"
 #include "ranks/tensor_view.hpp"
@@ -68,8 +69,8 @@ class Backend {
   // Runs the hops in any order, and returns when all is done. All are about `rules`.
   virtual void run_hops(std::span<const Hop> hops, const Arithmetic& rules, int device) const = 0;
 
-  // Copies the rows, one behind the other without gaps, to `to`; ordered on `stream`.
-  virtual void copy_rows(const Rows& rows, std::byte* to, int device, Stream stream) const = 0;
+  // Ordered on `stream`; see StridedCopy. Source and target don't overlap.
+  virtual void copy(const StridedCopy& copy, int device, Stream stream) const = 0;
 
   // Workspace for callers that bring none: one a stream (a thread on the CPU), grown when a call
   // needs more. Throws bad_argument when it would have to grow while `stream` is being captured.

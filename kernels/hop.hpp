@@ -24,7 +24,9 @@ struct Hop {
   std::uint8_t own = 0;                       // 1: a, 2: b is the combining rank's own input
   const std::byte* a = nullptr;
   const std::byte* b = nullptr;
-  std::byte* dst = nullptr;  // overlaps no operand of any hop of the same call
+  std::int32_t a_row = 0, b_row = 0;  // of leaves: the rank whose input it is
+  std::byte* dst = nullptr;           // overlaps no operand of any hop of the same call
+  std::byte* ranks = nullptr;  // of lower with min_loc and max_loc: i32, the rank of the result
   std::int64_t elements = 0;
   std::int64_t position = 0;  // of the first element, from its origin
 };

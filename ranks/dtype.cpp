@@ -8,8 +8,8 @@ namespace vranks {
 
 namespace {
 constexpr DTypeInfo table[] = {
-#define X(name, type, kind, npy, aliases) \
-  {DType::name, #name, sizeof(type), DTypeKind::kind, npy, aliases},
+#define X(id, name, type, kind, npy, aliases) \
+  {DType::id, name, sizeof(type), DTypeKind::kind, npy, aliases},
     VR_DTYPES(X)
 #undef X
 };

@@ -87,8 +87,15 @@ NpyHeader read_header(const InputFile& file, const std::string& path) {
 }
 
 // What the elements are, if the caller may and does know better than the file.
-DType choose_dtype(DType in_file, std::optional<DType> wanted, const std::string& path) {
+DType choose_dtype(const NpyHeader& header, std::optional<DType> wanted, const std::string& path) {
+  const DType in_file = header.dtype;
   if (!wanted || *wanted == in_file) return in_file;
+  if (header.opaque_bytes > 0)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("'{}' holds elements of {} bytes ('|V{}'), not {} ('{}'); elements are "
+                            "never converted",
+                            path, header.opaque_bytes, header.opaque_bytes, name(*wanted),
+                            info(*wanted).npy));
   // A row of the table whose spelling in files is the other's: its bits travel under that name.
   if (info(*wanted).npy == info(in_file).npy) return *wanted;
   throw Error(ErrorKind::bad_argument,
@@ -112,7 +119,7 @@ Tensor load_npy(const std::string& path, std::optional<DType> dtype, std::option
                 const Progress& progress) {
   const InputFile file(path);
   const NpyHeader header = read_header(file, path);
-  const DType chosen = choose_dtype(header.dtype, dtype, path);
+  const DType chosen = choose_dtype(header, dtype, path);
   const std::int64_t all_ranks = header.shape[0];
   const RankRange range = ranks.value_or(RankRange{0, all_ranks});
   check_range(range, all_ranks, path);
@@ -134,13 +141,14 @@ Tensor load_npy(const std::string& path, std::optional<DType> dtype, std::option
   return tensor;
 }
 
-void save_npy(const std::string& path, const TensorView& tensor, const Progress& progress) {
+void save_npy(const std::string& path, const TensorView& tensor, const Progress& progress,
+              std::int64_t opaque_bytes) {
   if (tensor.device.kind != DeviceKind::cpu)
     throw Error(ErrorKind::bad_argument,
                 fmt::format("'{}' can't be saved from {}; copy the tensor to the CPU first", path,
                             to_string(tensor.device)));
   const Rows row = single_row_of(tensor, "tensor to save");
-  const std::string header = make_npy_header(tensor.dtype, tensor.shape);
+  const std::string header = make_npy_header(tensor.dtype, tensor.shape, opaque_bytes);
 
   OutputFile file(path);
   file.write(std::as_bytes(std::span(header)));

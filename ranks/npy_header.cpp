@@ -45,12 +45,16 @@ char letter(DTypeKind kind) {
       return 'i';
     case DTypeKind::unsigned_integer:
       return 'u';
+    case DTypeKind::boolean:
+      return 'b';
+    case DTypeKind::complex:
+      return 'c';
   }
   __builtin_unreachable();
 }
 
 // The dtype that a type string without its byte order ("f4") means by itself: u16 for "u2", as
-// bf16's letter differs from the one that it travels under.
+// bf16's letter differs from the one that it travels under, and so for fp8.
 std::optional<DType> find_dtype(std::string_view type) {
   for (const DTypeInfo& row : dtypes())
     if (row.npy.substr(1) == type && row.npy[1] == letter(row.kind)) return row.dtype;
@@ -62,8 +66,14 @@ std::string supported_types() {
   for (const DTypeInfo& row : dtypes())
     if (find_dtype(row.npy.substr(1)) == row.dtype)
       (all += all.empty() ? "" : " ") += std::string(row.npy);
-  return all;
+  return all + " |V1 |V2 ...";
 }
+
+// What the key descr says: a dtype, or elements of so many bytes.
+struct ElementType {
+  DType dtype;
+  std::int64_t opaque_bytes = 0;
+};
 
 // A strict reader of the one Python literal that a header may hold.
 class HeaderReader {
@@ -71,7 +81,7 @@ class HeaderReader {
   HeaderReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
   NpyHeader read() {
-    std::optional<DType> dtype;
+    std::optional<ElementType> type;
     std::optional<bool> fortran_order;
     std::optional<Shape> shape;
     need('{');
@@ -79,8 +89,8 @@ class HeaderReader {
       const std::string_view key = string();
       need(':');
       if (key == "descr") {
-        refuse_second(dtype.has_value(), key);
-        dtype = descr();
+        refuse_second(type.has_value(), key);
+        type = descr();
       } else if (key == "fortran_order") {
         refuse_second(fortran_order.has_value(), key);
         fortran_order = boolean();
@@ -99,7 +109,7 @@ class HeaderReader {
     }
     skip_spaces();
     if (at_ != text_.size()) malformed("nothing but spaces behind the dictionary");
-    refuse_missing(dtype.has_value(), "descr");
+    refuse_missing(type.has_value(), "descr");
     refuse_missing(fortran_order.has_value(), "fortran_order");
     refuse_missing(shape.has_value(), "shape");
     if (*fortran_order)
@@ -109,7 +119,8 @@ class HeaderReader {
       refuse(ErrorKind::not_supported,
              "it holds a single number of shape (); dimension 0 counts the ranks, so save "
              "x.reshape(1)");
-    return {*dtype, *std::move(shape), 0};
+    if (type->opaque_bytes > 0) shape->push_back(type->opaque_bytes);
+    return {.dtype = type->dtype, .shape = *std::move(shape), .opaque_bytes = type->opaque_bytes};
   }
 
  private:
@@ -209,7 +220,7 @@ class HeaderReader {
     return shape;
   }
 
-  DType descr() {
+  ElementType descr() {
     if (take('[') || take('('))
       refuse(ErrorKind::not_supported,
              fmt::format("its dtype is structured; save one field, as x['field'] (supported: {})",
@@ -221,6 +232,7 @@ class HeaderReader {
              fmt::format("its elements are Python objects (dtype '{}'); save x.astype of a number "
                          "type (supported: {})",
                          type, supported_types()));
+    if (type.starts_with("|V")) return {DType::u8, opaque_bytes(type)};
     const auto dtype = type.size() < 2 ? std::nullopt : find_dtype(type.substr(1));
     if (!dtype || std::string_view("<>|=").find(order) == std::string_view::npos)
       refuse(ErrorKind::not_supported,
@@ -229,7 +241,19 @@ class HeaderReader {
       refuse(ErrorKind::not_supported, fmt::format("its elements are big endian (dtype '{}'); save "
                                                    "x.astype(x.dtype.newbyteorder('<'))",
                                                    type));
-    return *dtype;
+    return {*dtype};
+  }
+
+  // The 16 of "|V16".
+  std::int64_t opaque_bytes(std::string_view type) const {
+    const char* const last = type.data() + type.size();
+    std::int64_t bytes = 0;
+    const auto parsed = std::from_chars(type.data() + 2, last, bytes);
+    if (parsed.ec != std::errc{} || parsed.ptr != last || bytes < 1)
+      refuse(ErrorKind::not_supported,
+             fmt::format("its dtype is '{}': elements of |V have 1 to 2^63 - 1 bytes",
+                         printable(type)));
+    return bytes;
   }
 
   std::string_view text_;
@@ -320,9 +344,18 @@ NpyHeader parse_npy_header(std::span<const std::byte> file_start, std::int64_t f
   return header;
 }
 
-std::string make_npy_header(DType dtype, const Shape& shape) {
-  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
-                                 info(dtype).npy, to_string(shape));
+std::string make_npy_header(DType dtype, const Shape& shape, std::int64_t opaque_bytes) {
+  const bool is_opaque = opaque_bytes != 0;
+  if (is_opaque &&
+      (opaque_bytes < 0 || dtype != DType::u8 || shape.empty() || shape.back() != opaque_bytes))
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("elements of {} bytes are saved from u8 with a last dimension of as "
+                            "many, not from {} of shape {}",
+                            opaque_bytes, name(dtype), to_string(shape)));
+  std::string text =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
+                  is_opaque ? fmt::format("|V{}", opaque_bytes) : std::string(info(dtype).npy),
+                  to_string(is_opaque ? Shape(shape.begin(), shape.end() - 1) : shape));
   const auto padded = [&](std::size_t prefix) {
     return (prefix + text.size() + 1 + alignment - 1) / alignment * alignment - prefix;
   };

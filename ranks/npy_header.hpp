@@ -17,8 +17,11 @@
 namespace vranks {
 
 struct NpyHeader {
-  DType dtype = DType::f32;      // u16 for '<u2': the file does not say whether it holds bf16
-  Shape shape;                   // one dimension or more
+  DType dtype = DType::f32;  // u16 for '<u2': the file does not say whether it holds bf16
+  Shape shape;               // one dimension or more
+  // Of elements of any other kind ('|V16', numpy's void): their bytes, which the last dimension
+  // counts, as dtype u8. 0: elements of a dtype.
+  std::int64_t opaque_bytes = 0;
   std::int64_t data_offset = 0;  // bytes from the start of the file to the first element
 
   std::int64_t bytes() const {
@@ -42,7 +45,8 @@ NpyHeader parse_npy_header(std::span<const std::byte> file_start, std::int64_t f
                            const std::string& name);
 
 // The header of a C-ordered array, padded so that the elements begin at a multiple of 64 bytes:
-// version 1.0, or 2.0 where the shape needs it. An empty shape is allowed.
-std::string make_npy_header(DType dtype, const Shape& shape);
+// version 1.0, or 2.0 where the shape needs it. An empty shape is allowed. `opaque_bytes` as in
+// NpyHeader; throws bad_argument where dtype and shape aren't as there.
+std::string make_npy_header(DType dtype, const Shape& shape, std::int64_t opaque_bytes = 0);
 
 }  // namespace vranks

@@ -34,11 +34,19 @@ std::int64_t below(std::int64_t range, std::uint64_t hash) {
   return static_cast<std::int64_t>(((hash >> 32) * static_cast<std::uint64_t>(range)) >> 32);
 }
 
+template <class T>
+constexpr bool is_complex_type =
+    std::is_same_v<T, Complex<float>> || std::is_same_v<T, Complex<double>>;
+
 // The largest whole number up to which T holds all of them, as a power of two for floats.
 template <class T>
 constexpr std::int64_t exact_limit() {
   if constexpr (std::is_same_v<T, Half>) return 1 << 11;
   if constexpr (std::is_same_v<T, BFloat16>) return 1 << 8;
+  if constexpr (std::is_same_v<T, Float8E4M3>) return 1 << 4;
+  if constexpr (std::is_same_v<T, Float8E5M2>) return 1 << 3;
+  if constexpr (std::is_same_v<T, Bool>) return 1;
+  if constexpr (is_complex_type<T>) return exact_limit<decltype(T::re)>();
   if constexpr (std::is_floating_point_v<T>)
     return std::int64_t{1} << std::numeric_limits<T>::digits;
   if constexpr (std::is_same_v<T, std::uint64_t>) return std::numeric_limits<std::int64_t>::max();
@@ -49,6 +57,9 @@ template <class T>
 T from_float(float x) {
   if constexpr (std::is_same_v<T, Half>) return to_half(x);
   if constexpr (std::is_same_v<T, BFloat16>) return to_bfloat16(x);
+  if constexpr (std::is_same_v<T, Float8E4M3>) return to_float8_e4m3(x, true);
+  if constexpr (std::is_same_v<T, Float8E5M2>) return to_float8_e5m2(x, true);
+  if constexpr (is_complex_type<T>) return {from_float<decltype(T::re)>(x), 0};
   if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(x);
 }
 
@@ -59,6 +70,10 @@ T random_value(std::uint64_t hash) {
            0x1p-52;
   else if constexpr (std::is_integral_v<T>)
     return static_cast<T>(below(201, hash) - (std::is_signed_v<T> ? 100 : 0));
+  else if constexpr (std::is_same_v<T, Bool>)
+    return {static_cast<std::uint8_t>(hash >> 63)};
+  else if constexpr (is_complex_type<T>)
+    return {random_value<decltype(T::re)>(hash), random_value<decltype(T::re)>(mix(hash))};
   else
     return from_float<T>(static_cast<float>(static_cast<int>(hash >> 40) - (1 << 23)) * 0x1p-23f);
 }
@@ -115,6 +130,67 @@ class Runs {
   std::int64_t count_;
 };
 
+// Signs of factors that are complex would be lost on the signs of their zeros, which depend on the
+// order.
+template <class T>
+constexpr bool has_sign = !std::is_unsigned_v<T>;
+
+template <class T>
+void fill_factors(const Rows& rows, std::uint64_t seed, std::int64_t ranks,
+                  std::int64_t first_rank) {
+  constexpr std::int64_t most_twos =
+      std::bit_width(static_cast<std::uint64_t>(exact_limit<T>())) - 1;
+  constexpr bool may_be_negative = has_sign<T> && !is_complex_type<T>;
+  const Runs runs(seed, ranks, most_twos);
+  fill<T>(rows, first_rank, [&](std::int64_t rank) {
+    return [key = number(mix(seed), rank), picked = runs.picks(rank)](std::int64_t e) {
+      const std::uint64_t hash = number(key, e);
+      if ((hash & 1) != 0 && picked(e)) return from_float<T>(2);
+      return from_float<T>(may_be_negative && (hash & 2) != 0 ? -1 : 1);
+    };
+  });
+}
+
+template <class T>
+void fill_summands(const Rows& rows, std::uint64_t seed, std::int64_t ranks,
+                   std::int64_t first_rank) {
+  constexpr std::int64_t limit = exact_limit<T>();
+  const Runs runs(seed, ranks, limit);
+  const std::int64_t most = std::min<std::int64_t>(limit / runs.count(), 100);
+  // Zero would hide a lost rank, so it is left out; but where 1 is the only other choice, ranks
+  // that all hold the same would hide more.
+  const std::int64_t least = !has_sign<T> && most == 1 ? 0 : 1;
+  const auto summand = [=](std::uint64_t hash) {
+    const std::int64_t size = least + below(most + 1 - least, hash);
+    return static_cast<float>(has_sign<T> && (hash & 1) != 0 ? -size : size);
+  };
+  fill<T>(rows, first_rank, [&](std::int64_t rank) {
+    return [=, key = number(mix(seed), rank), picked = runs.picks(rank)](std::int64_t e) {
+      if (!picked(e)) return from_float<T>(0);
+      const std::uint64_t hash = number(key, e);
+      T x = from_float<T>(summand(hash));
+      if constexpr (is_complex_type<T>) x.im = summand(mix(hash));
+      return x;
+    };
+  });
+}
+
+// One rank, picked by the hash, can decide the result at each element; all ranks do in an exclusive
+// or.
+void fill_truths(const Rows& rows, std::uint64_t seed, std::int64_t ranks, ReduceOp op,
+                 std::int64_t first_rank) {
+  const bool is_and = op == ReduceOp::prod || op == ReduceOp::min || op == ReduceOp::min_loc ||
+                      op == ReduceOp::band || op == ReduceOp::land;
+  const bool is_exclusive = op == ReduceOp::bxor || op == ReduceOp::lxor;
+  const Runs runs(seed, ranks, 1);
+  fill<Bool>(rows, first_rank, [&](std::int64_t rank) {
+    return [=, key = number(mix(seed), rank), picked = runs.picks(rank)](std::int64_t e) {
+      const bool decides = (number(key, e) & 1) != 0 && (is_exclusive || picked(e));
+      return Bool{static_cast<std::uint8_t>(decides != is_and)};
+    };
+  });
+}
+
 }  // namespace
 
 void fill_random(const TensorView& tensor, std::uint64_t seed, std::int64_t first_rank) {
@@ -134,36 +210,12 @@ void fill_whole_numbers(const TensorView& tensor, std::uint64_t seed, std::int64
                 fmt::format("ranks {} to {} are not among {} ranks", first_rank,
                             first_rank + rows.ranks - 1, ranks));
   visit(tensor.dtype, [&]<class T>() {
-    constexpr std::int64_t limit = exact_limit<T>();
-    constexpr bool has_sign = !std::is_unsigned_v<T>;
-    constexpr std::int64_t most_twos = std::bit_width(static_cast<std::uint64_t>(limit)) - 1;
-    const std::uint64_t key = mix(seed);
-
-    if (op == ReduceOp::prod) {
-      const Runs runs(seed, ranks, most_twos);
-      fill<T>(rows, first_rank, [&](std::int64_t rank) {
-        return [key = number(key, rank), picked = runs.picks(rank)](std::int64_t e) {
-          const std::uint64_t hash = number(key, e);
-          if ((hash & 1) != 0 && picked(e)) return from_float<T>(2);
-          return from_float<T>(has_sign && (hash & 2) != 0 ? -1 : 1);
-        };
-      });
-      return;
-    }
-
-    const Runs runs(seed, ranks, limit);
-    const std::int64_t most = std::min<std::int64_t>(limit / runs.count(), 100);
-    // Zero would hide a lost rank, so it is left out; but where 1 is the only other choice, ranks
-    // that all hold the same would hide more.
-    const std::int64_t least = !has_sign && most == 1 ? 0 : 1;
-    fill<T>(rows, first_rank, [&](std::int64_t rank) {
-      return [=, key = number(key, rank), picked = runs.picks(rank)](std::int64_t e) {
-        if (!picked(e)) return from_float<T>(0);
-        const std::uint64_t hash = number(key, e);
-        const std::int64_t size = least + below(most + 1 - least, hash);
-        return from_float<T>(static_cast<float>(has_sign && (hash & 1) != 0 ? -size : size));
-      };
-    });
+    if constexpr (std::is_same_v<T, Bool>)
+      fill_truths(rows, seed, ranks, op, first_rank);
+    else if (op == ReduceOp::prod)
+      fill_factors<T>(rows, seed, ranks, first_rank);
+    else
+      fill_summands<T>(rows, seed, ranks, first_rank);
   });
 }
 

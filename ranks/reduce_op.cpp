@@ -8,7 +8,7 @@ namespace vranks {
 
 namespace {
 constexpr ReduceOpInfo op_table[] = {
-#define X(name, aliases, meaning) {ReduceOp::name, #name, aliases, meaning},
+#define X(name, aliases, kinds, meaning) {ReduceOp::name, #name, aliases, kinds, meaning},
     VR_REDUCE_OPS(X)
 #undef X
 };
@@ -21,6 +21,32 @@ std::span<const ReduceOpInfo> reduce_ops() { return op_table; }
 std::string_view name(ReduceOp op) { return op_table[static_cast<std::size_t>(op)].name; }
 ReduceOp parse_reduce_op(std::string_view text) {
   return find_by_name(reduce_ops(), text, "op").op;
+}
+
+bool supports(ReduceOp op, DType dtype) {
+  const std::string_view kinds = op_table[static_cast<std::size_t>(op)].kinds;
+  const auto has_kind = [&](char kind) { return kinds.find(kind) != std::string_view::npos; };
+  switch (info(dtype).kind) {
+    case DTypeKind::floating:
+      return has_kind('f');
+    case DTypeKind::signed_integer:
+    case DTypeKind::unsigned_integer:
+      return has_kind('i');
+    case DTypeKind::boolean:
+      return has_kind('b');
+    case DTypeKind::complex:
+      return has_kind('c');
+  }
+  return false;
+}
+
+void check_supported(ReduceOp op, DType dtype) {
+  if (supports(op, dtype)) return;
+  std::string those;
+  for (const DTypeInfo& row : dtypes())
+    if (supports(op, row.dtype)) (those += those.empty() ? "" : " ") += row.name;
+  throw Error(ErrorKind::not_supported, "op " + std::string(name(op)) + " is not for dtype " +
+                                            std::string(name(dtype)) + ", only for " + those);
 }
 
 std::span<const NanPolicyInfo> nan_policies() { return nan_table; }

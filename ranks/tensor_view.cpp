@@ -34,10 +34,12 @@ std::int64_t check_tensor(const TensorView& tensor, const char* what) {
   const std::int64_t elements = tensor.elements();
   if (elements == 0) return 0;
   if (tensor.data == nullptr) refuse(ErrorKind::bad_argument, what, tensor, "data is null");
-  if (reinterpret_cast<std::uintptr_t>(tensor.data) % size_bytes(tensor.dtype) != 0)
+  // Complex numbers are aligned as their parts are.
+  const std::size_t alignment = size_bytes(part_dtype(tensor.dtype));
+  if (reinterpret_cast<std::uintptr_t>(tensor.data) % alignment != 0)
     refuse(ErrorKind::bad_argument, what, tensor,
-           "data is not aligned to its " + std::to_string(size_bytes(tensor.dtype)) +
-               "-byte elements");
+           "data is not aligned to its " + std::to_string(alignment) + "-byte " +
+               (is_complex(tensor.dtype) ? "parts" : "elements"));
   return elements;
 }
 

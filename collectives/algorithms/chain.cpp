@@ -13,18 +13,20 @@
 //
 // A reduce's result goes from rank R - 1 to the root in one more step; a reduce-scatter's blocks,
 // cut into K pieces, go to their ranks. In an all-gather blocks pass from neighbour to neighbour
-// both ways. For R > 1:
+// both ways. A broadcast goes up from the root, from rank R - 1 on to rank 0. For R > 1:
 //
 //                    steps           bytes sent by the busiest rank (n: what a rank puts in)
 //   all_reduce       2(R - 1) + K-1  2n for R > 2
 //   reduce           R - 1 + K       n; one step less where the root is R - 1
 //   reduce_scatter   R - 1 + K       n (K = R where R is less); one step less for R < 2K
 //   all_gather       R - 1           n(R + 1) for R > 2
+//   broadcast        R - 1 + K-1     n, n being the root's
 //
 // J. Pjesivac-Grbovic et al., "Performance analysis of MPI collective operations", Cluster Comput.
 // 10(2), 2007 (pipeline).
 #include "collectives/algorithm.hpp"
 #include "collectives/algorithms/pieces.hpp"
+#include "collectives/algorithms/tree_copies.hpp"
 #include "collectives/algorithms/trees.hpp"
 
 namespace vranks::algorithms_of {
@@ -50,10 +52,16 @@ Schedule build(const Problem& problem, const Parameters& parameters) {
   const auto ranks = static_cast<std::int32_t>(problem.ranks);
   const std::int32_t pieces = pieces_of(parameters, 4);
   if (problem.collective == Collective::all_gather) return all_gather(ranks);
-  Tree line{.top = ranks - 1,
+  const bool goes_up = problem.collective == Collective::broadcast;
+  const std::int32_t top = goes_up ? static_cast<std::int32_t>(problem.root) : ranks - 1;
+  Tree line{.top = top,
             .children = std::vector<std::vector<Tree::Child>>(static_cast<std::size_t>(ranks))};
-  for (std::int32_t r = 1; r < ranks; ++r)
-    line.children[static_cast<std::size_t>(r)] = {{r - 1, true}};
+  for (std::int32_t i = 1, r = top; i < ranks; ++i) {
+    const std::int32_t next = goes_up ? (r + 1) % ranks : r - 1;
+    line.children[static_cast<std::size_t>(r)] = {{next, true}};
+    r = next;
+  }
+  if (goes_up) return tree_broadcast(problem, line, pieces);
   return tree_schedule(problem, std::span(&line, 1), pieces);
 }
 
@@ -62,7 +70,7 @@ Schedule build(const Problem& problem, const Parameters& parameters) {
 Algorithm chain() {
   return {.name = "chain",
           .aliases = "pipeline",
-          .collectives = "all_reduce reduce reduce_scatter all_gather",
+          .collectives = "all_reduce reduce reduce_scatter all_gather broadcast",
           .order = "rank order: ((x0 + x1) + x2) + ...",
           .steps = "2(R-1)+K-1, K chunks",
           .bytes = "2n",

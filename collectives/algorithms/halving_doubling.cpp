@@ -72,7 +72,7 @@ class Writer {
           builder_.add(copy(output(r, 0), scratch(actor(cube_.corner(r)), r)));
         builder_.end_step();
         break;
-      case Collective::all_gather:
+      default:  // all_gather
         cube_.add_own_blocks(builder_);
         for (std::int32_t s = cube_.dimensions; s-- > 0;) double_up(s);
         cube_.add_results_of_extra(builder_, shape_.chunks);
@@ -201,7 +201,8 @@ Algorithm halving_doubling() {
               "2005, section 4.5",
           .parameters = "",
           .build = build,
-          .layout = layout};
+          .layout = layout,
+          .takes_counts = true};
 }
 
 }  // namespace vranks::algorithms_of

@@ -17,8 +17,7 @@
 // fast Ethernet", HPC Asia 2005.
 #include <fmt/format.h>
 
-#include <vector>
-
+#include "collectives/algorithms/neighbor_pairs.hpp"
 #include "collectives/openmpi/rules.hpp"
 #include "ranks/error.hpp"
 
@@ -35,29 +34,7 @@ Schedule build(const Problem& problem, const Parameters&) {
                 fmt::format("Open MPI's neighbour exchange needs an even number of ranks, not {}; "
                             "select() gives ompi_ring",
                             problem.ranks));
-  const auto ranks = static_cast<std::int32_t>(problem.ranks);
-  const auto wrap = [&](std::int32_t r) { return (r + ranks) % ranks; };
-  ScheduleBuilder builder({Collective::all_gather, ranks, 0, ranks, 0});
-  for (std::int32_t r = 0; r < ranks; ++r) builder.add(copy(output(r, r), input(r, 0)));
-  builder.end_step();
-  for (std::int32_t r = 0; r < ranks; ++r)
-    builder.add(copy(output(r, r ^ 1), output(r ^ 1, r ^ 1)));
-  builder.end_step();
-  // The first of the two blocks that came last.
-  std::vector<std::int32_t> last(static_cast<std::size_t>(ranks));
-  for (std::int32_t r = 0; r < ranks; ++r) last[static_cast<std::size_t>(r)] = r & ~1;
-  for (std::int32_t step = 1; step < ranks / 2; ++step) {
-    const std::vector<std::int32_t> sent = last;
-    for (std::int32_t r = 0; r < ranks; ++r) {
-      // Even ranks turn to the rank before them at odd steps, odd ranks to the one behind.
-      const std::int32_t from = wrap(r + (r % 2 == step % 2 ? 1 : -1));
-      const std::int32_t first = sent[static_cast<std::size_t>(from)];
-      builder.add(copy(output(r, first, 2), output(from, first, 2)));
-      last[static_cast<std::size_t>(r)] = first;
-    }
-    builder.end_step();
-  }
-  return std::move(builder).build();
+  return neighbor_exchange_schedule(static_cast<std::int32_t>(problem.ranks));
 }
 
 Selection select_ring(const Problem& problem, const Parameters& parameters) {

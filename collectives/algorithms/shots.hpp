@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moves without hops: a rank reads what it needs from all ranks at once, and combines it by itself
-// in rank order.
+// Moves without hops: a rank reads what it needs straight from where it is, all at once or rank by
+// rank, and combines it by itself in rank order.
 #pragma once
 
 #include <cstdint>
 
+#include "collectives/algorithms/shapes.hpp"
 #include "collectives/schedule.hpp"
 
 namespace vranks::algorithms_of {
@@ -40,6 +41,52 @@ inline void add_gather(ScheduleBuilder& builder, std::int32_t ranks) {
   for (std::int32_t r = 0; r < ranks; ++r)
     for (std::int32_t s = 0; s < ranks; ++s) builder.add(copy(output(r, s), input(s, 0)));
   builder.end_step();
+}
+
+// Calls f(transfer) for every block that rank r of a broadcast, scatter, all_to_all or permute
+// gets, or that the root of a gather gets from it: straight from an input to an output.
+template <class F>
+void for_each_block(const Problem& problem, std::int32_t r, F&& f) {
+  const auto root = static_cast<std::int32_t>(problem.root);
+  switch (problem.collective) {
+    case Collective::broadcast:
+      return f(copy(output(r, 0), input(root, 0)));
+    case Collective::gather:
+      return f(copy(output(root, r), input(r, 0)));
+    case Collective::scatter:
+      return f(copy(output(r, 0), input(root, r)));
+    case Collective::permute: {
+      const std::int32_t source = problem.sources[static_cast<std::size_t>(r)];
+      if (source >= 0) f(copy(output(r, 0), input(source, 0)));
+      return;
+    }
+    default:  // all_to_all
+      for (std::int32_t s = 0; s < static_cast<std::int32_t>(problem.ranks); ++s)
+        f(copy(output(r, s), input(s, r)));
+  }
+}
+
+// One of those collectives with all messages in one step, or with those of each rank in a step of
+// their own, in rank order. What stays on its rank is copied in the first step.
+inline Schedule straight_schedule(const Problem& problem, bool in_turns) {
+  ScheduleBuilder builder(shape_of(problem));
+  const auto ranks = static_cast<std::int32_t>(problem.ranks);
+  if (in_turns)
+    for (std::int32_t r = 0; r < ranks; ++r)
+      for_each_block(problem, r, [&](const Transfer& t) {
+        if (!t.is_message()) builder.add(t);
+      });
+  for (std::int32_t r = 0; r < ranks; ++r) {
+    bool has_messages = false;
+    for_each_block(problem, r, [&](const Transfer& t) {
+      if (in_turns && !t.is_message()) return;
+      builder.add(t);
+      has_messages = true;
+    });
+    if (in_turns && has_messages) builder.end_step();
+  }
+  builder.end_step();
+  return std::move(builder).build();
 }
 
 }  // namespace vranks::algorithms_of

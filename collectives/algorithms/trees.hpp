@@ -100,13 +100,34 @@ inline std::vector<TreeCombine> combines_of(const Tree& tree) {
   return combines;
 }
 
+// Transfers that are found in another order than that of their steps.
+class StepTable {
+ public:
+  void add(std::int32_t step, const Transfer& transfer) {
+    const auto s = static_cast<std::size_t>(step);
+    if (s >= steps_.size()) steps_.resize(s + 1);
+    steps_[s].push_back(transfer);
+  }
+  Schedule schedule(const ScheduleShape& shape) const {
+    ScheduleBuilder builder(shape);
+    add_to(builder);
+    return std::move(builder).build();
+  }
+  void add_to(ScheduleBuilder& builder) const {
+    for (const auto& step : steps_) {
+      for (const Transfer& transfer : step) builder.add(transfer);
+      builder.end_step();
+    }
+  }
+
+ private:
+  std::vector<std::vector<Transfer>> steps_;
+};
+
 // Writes the transfers of one tree.
 class TreeWriter {
  public:
-  // Transfers of step s are added to steps[s].
-  using Steps = std::vector<std::vector<Transfer>>;
-
-  TreeWriter(const ScheduleShape& shape, const Tree& tree, Steps& steps)
+  TreeWriter(const ScheduleShape& shape, const Tree& tree, StepTable& steps)
       : shape_(shape), tree_(tree), combines_(combines_of(tree)), steps_(steps) {
     if (!combines_.empty()) depth_ = combines_.back().step + 1;
   }
@@ -114,8 +135,8 @@ class TreeWriter {
   // Chunks [begin, begin + count), from step `start` on.
   void reduce_piece(std::int32_t start, std::int32_t begin, std::int32_t count) {
     const auto partial = [&](std::int32_t rank) {
-      const bool in_output = shape_.collective == Collective::all_reduce ||
-                             (shape_.collective == Collective::reduce && rank == shape_.root);
+      const bool in_output = shape_.collective != Collective::reduce_scatter &&
+                             (shape_.collective != Collective::reduce || rank == shape_.root);
       return in_output ? output(rank, begin, count) : scratch(rank, begin, count);
     };
     for (const TreeCombine& c : combines_) {
@@ -128,6 +149,7 @@ class TreeWriter {
     const std::int32_t done = start + depth_;
     switch (shape_.collective) {
       case Collective::all_reduce:
+      case Collective::barrier:
         if (combines_.empty()) add(done, copy(output(0, begin, count), result));
         for (const TreeCombine& c : combines_)
           add(done + depth_ - 1 - c.step, copy(output(c.child, begin, count), partial(c.parent)));
@@ -140,7 +162,7 @@ class TreeWriter {
         for (std::int32_t d = begin; d < begin + count; ++d)
           add(done, copy(output(d, 0), {result.rank, d, 1, result.slot}));
         break;
-      case Collective::all_gather:
+      default:  // no other collective is reduced to its top
         break;
     }
   }
@@ -193,17 +215,13 @@ class TreeWriter {
     }
     all = std::move(joined);
   }
-  void add(std::int32_t step, const Transfer& transfer) {
-    const auto s = static_cast<std::size_t>(step);
-    if (s >= steps_.size()) steps_.resize(s + 1);
-    steps_[s].push_back(transfer);
-  }
+  void add(std::int32_t step, const Transfer& transfer) { steps_.add(step, transfer); }
 
   const ScheduleShape& shape_;
   const Tree& tree_;
   std::vector<TreeCombine> combines_;
   std::int32_t depth_ = 0;
-  Steps& steps_;
+  StepTable& steps_;
 };
 
 // The collective over those trees, the pieces dealt out to them evenly. Pieces follow each other at
@@ -215,7 +233,8 @@ inline Schedule tree_schedule(const Problem& problem, std::span<const Tree> tree
   const auto count = static_cast<std::int32_t>(trees.size());
   const bool gathers = problem.collective == Collective::all_gather;
   const bool blocks = gathers || problem.collective == Collective::reduce_scatter;
-  const bool all = problem.collective == Collective::all_reduce;
+  const bool all =
+      problem.collective == Collective::all_reduce || problem.collective == Collective::barrier;
   if (blocks) pieces = std::min(gathers ? count : pieces, ranks);
   const std::int32_t chunks = blocks ? ranks : pieces;
   const ScheduleShape shape{.collective = problem.collective,
@@ -227,7 +246,7 @@ inline Schedule tree_schedule(const Problem& problem, std::span<const Tree> tree
   const auto cut = [](std::int64_t total, std::int32_t i, std::int32_t parts) {
     return static_cast<std::int32_t>((total * i + parts - 1) / parts);
   };
-  TreeWriter::Steps steps;
+  StepTable steps;
   for (std::int32_t t = 0; t < count; ++t) {
     TreeWriter writer(shape, trees[static_cast<std::size_t>(t)], steps);
     const std::int32_t first = cut(pieces, t, count), end = cut(pieces, t + 1, count);
@@ -240,12 +259,7 @@ inline Schedule tree_schedule(const Problem& problem, std::span<const Tree> tree
         writer.reduce_piece(p - first, begin, length);
     }
   }
-  ScheduleBuilder builder(shape);
-  for (const auto& step : steps) {
-    for (const Transfer& transfer : step) builder.add(transfer);
-    builder.end_step();
-  }
-  return std::move(builder).build();
+  return steps.schedule(shape);
 }
 
 // The collective over the balanced tree, in one piece.

@@ -121,6 +121,8 @@ class TwoLevel {
         return reduce_scatter();
       case Collective::all_gather:
         return all_gather();
+      default:
+        break;
     }
     throw Error(ErrorKind::bad_argument, "two_level was asked for no collective that there is");
   }

@@ -8,9 +8,11 @@
 //    "version": 1,
 //    "collective": "all_reduce", "ranks": 2, "root": 0, "chunks": 1, "scratch_chunks": 0,
 //
-// root and scratch_chunks may be left out where they are 0. A schedule goes on with its steps, each
-// a list of transfers: ["copy", dst, a] or ["reduce", dst, a, b], which is dst = op(a, b). A chunk
-// is [rank, slot, index], or [rank, slot, index, count]; slot is "input", "output" or "scratch".
+// root and scratch_chunks may be left out where they are 0. A permute says besides whose slice each
+// rank gets, -1 for none: "sources": [1, -1]. Of the _v forms there are no schedules of their own.
+// A schedule goes on with its steps, each a list of transfers: ["copy", dst, a] or ["reduce", dst,
+// a, b], which is dst = op(a, b). A chunk is [rank, slot, index], or [rank, slot, index, count];
+// slot is "input", "output" or "scratch".
 //
 //    "steps": [[["reduce", [0, "output", 0], [1, "input", 0], [0, "input", 0]]],
 //              [["copy", [1, "output", 0], [0, "output", 0]]]]}

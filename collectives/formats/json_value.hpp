@@ -72,7 +72,7 @@ class JsonValue {
     if (!is_text()) fail(fmt::format("a string is needed, not {}", json_->type_name()));
     return json_->get_ref<const std::string&>();
   }
-  std::int32_t number(std::int32_t least, std::int32_t most = INT32_MAX) const {
+  std::int64_t whole(std::int64_t least, std::int64_t most = INT64_MAX) const {
     if (!json_->is_number_integer())
       fail(fmt::format("a whole number is needed, not {}",
                        json_->is_number() ? json_->dump() : json_->type_name()));
@@ -81,7 +81,15 @@ class JsonValue {
     if ((json_->is_number_unsigned() && json_->get<std::uint64_t>() > INT64_MAX) || value < least ||
         value > most)
       fail(fmt::format("{} is not between {} and {}", json_->dump(), least, most));
-    return static_cast<std::int32_t>(value);
+    return value;
+  }
+  std::int32_t number(std::int32_t least, std::int32_t most = INT32_MAX) const {
+    return static_cast<std::int32_t>(whole(least, most));
+  }
+  double real() const {
+    if (!json_->is_number())
+      fail(fmt::format("a number is needed, not {}", json_->type_name()));
+    return json_->get<double>();
   }
 
   // Calls f(); what it throws happened here.

@@ -39,21 +39,28 @@ ScheduleShape read_shape(const JsonValue& top, std::size_t bytes) {
   shape.chunks = top.key("chunks").number(1);
   if (top.has("root")) shape.root = top.key("root").number(0, shape.ranks - 1);
   if (top.has("scratch_chunks")) shape.scratch_chunks = top.key("scratch_chunks").number(0);
+  if (top.has("sources")) {
+    const JsonValue sources = top.key("sources");
+    for (std::size_t r = 0; r < sources.list().size(); ++r)
+      shape.sources.push_back(sources[r].number(-1, shape.ranks - 1));
+  }
   // Every chunk takes memory, wherever schedules and programs are read.
-  const std::int64_t chunks =
-      std::int64_t{shape.ranks} * (std::int64_t{shape.chunks} + shape.scratch_chunks);
+  const std::int64_t a_rank =
+      std::int64_t{std::max(shape.slot_chunks(Slot::input), shape.slot_chunks(Slot::output))} +
+      shape.scratch_chunks;
+  const std::int64_t chunks = std::max<std::int64_t>(shape.ranks * a_rank, shape.chunks);
   const std::int64_t most = (std::int64_t{1} << 20) + 32 * static_cast<std::int64_t>(bytes);
   if (chunks > most)
     top.fail(
         fmt::format("{} ranks with {} chunks each are out of proportion to {} bytes of text, "
                     "which may stand for {} chunks",
-                    shape.ranks, std::int64_t{shape.chunks} + shape.scratch_chunks, bytes, most));
+                    shape.ranks, a_rank, bytes, most));
   return shape;
 }
 
 Schedule read_schedule(const JsonValue& top, std::size_t bytes) {
-  top.object(
-      {"vranks", "version", "collective", "ranks", "root", "chunks", "scratch_chunks", "steps"});
+  top.object({"vranks", "version", "collective", "ranks", "root", "sources", "chunks",
+              "scratch_chunks", "steps"});
   const ScheduleShape shape = read_shape(top, bytes);
   std::optional<ScheduleBuilder> builder;
   top.check([&] { builder.emplace(shape); });
@@ -137,8 +144,8 @@ void read_instruction(const JsonValue& value, const Lane& lane, const LaneNumber
 }
 
 Program read_program(const JsonValue& top, std::size_t bytes) {
-  top.object(
-      {"vranks", "version", "collective", "ranks", "root", "chunks", "scratch_chunks", "lanes"});
+  top.object({"vranks", "version", "collective", "ranks", "root", "sources", "chunks",
+              "scratch_chunks", "lanes"});
   ProgramParts parts;
   parts.shape = read_shape(top, bytes);
   const JsonValue list = top.key("lanes");

@@ -140,14 +140,18 @@ std::string numbers_of(const Schedule& schedule) {
       sent[static_cast<std::size_t>(t.source())] += t.dst.count;
     });
   const auto most = std::ranges::max_element(sent);
+  const bool is_all_inputs = shape.is_part(Slot::input) && shape.is_part(Slot::output);
+  const std::int32_t vector = is_all_inputs ? shape.part_chunks() : shape.chunks;
   return fmt::format(
       "{}{}: {}, {}, {}, {}, {}; rank {} sends most: {}, {:.4g} times the bytes of the vector\n",
       name(shape.collective),
-      shape.collective == Collective::reduce ? fmt::format(" to rank {}", shape.root) : "",
+      has_root(shape.collective)
+          ? fmt::format(" {} rank {}", ends_at_root(shape.collective) ? "to" : "from", shape.root)
+          : "",
       plural(shape.ranks, "rank"), plural(shape.chunks, "chunk"),
       plural(static_cast<std::int64_t>(schedule.steps()), "step"),
       plural(schedule.transfers(), "transfer"), plural(messages, "message"), most - sent.begin(),
-      plural(*most, "chunk"), static_cast<double>(*most) / shape.chunks);
+      plural(*most, "chunk"), static_cast<double>(*most) / vector);
 }
 
 // "on all ranks", "on rank 3", "on ranks 0 to 3, 6, 8 to 9 ..."
@@ -168,9 +172,8 @@ std::vector<std::string> values_of_chunk(const ScheduleShape& shape, const Folds
                                          std::int32_t chunk) {
   std::vector<std::pair<FoldId, std::vector<std::int32_t>>> values;
   for (std::int32_t rank = 0; rank < shape.ranks; ++rank) {
-    const std::int32_t first = shape.whole_chunk(rank, Slot::output, 0);
-    const std::int32_t index = chunk - first;
-    if (!shape.has_output(rank) || index < 0 || index >= shape.slot_chunks(Slot::output)) continue;
+    const std::int32_t index = shape.has_output(rank) ? shape.output_index(rank, chunk) : -1;
+    if (index < 0) continue;
     const FoldId fold = folds.output(shape, rank, index);
     auto value = std::ranges::find(values, fold, &std::pair<FoldId, std::vector<int>>::first);
     if (value == values.end()) value = values.insert(value, {fold, {}});

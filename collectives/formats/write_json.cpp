@@ -24,6 +24,7 @@ class Writer {
         "{}, "
         "\"chunks\": {}, \"scratch_chunks\": {},\n",
         kind, name(shape.collective), shape.ranks, shape.root, shape.chunks, shape.scratch_chunks);
+    if (!shape.sources.empty()) put(" \"sources\": [{}],\n", fmt::join(shape.sources, ", "));
   }
 
   void chunk(const ChunkRef& ref) {

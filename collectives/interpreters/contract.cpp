@@ -11,16 +11,34 @@
 namespace vranks {
 
 Contributions contract(const ScheduleShape& shape, std::int32_t rank, std::int32_t index) {
-  const std::int32_t chunk = shape.whole_chunk(rank, Slot::output, index);
-  switch (shape.collective) {
+  const auto only = [](std::int32_t owner, std::int32_t chunk) {
+    return Contributions{owner, owner + 1, chunk};
+  };
+  const std::int32_t part = shape.part_chunks(), block = shape.block_chunks();
+  switch (even_form(shape.collective)) {
     case Collective::all_reduce:
     case Collective::reduce:
+    case Collective::barrier:
+      return {0, shape.ranks, index};
     case Collective::reduce_scatter:
-      return {0, shape.ranks, chunk};
-    case Collective::all_gather: {
-      const std::int32_t owner = chunk / shape.part_chunks();
-      return {owner, owner + 1, chunk % shape.part_chunks()};
-    }
+      return {0, shape.ranks, rank * part + index};
+    case Collective::scan:
+      return {0, rank + 1, index};
+    case Collective::exscan:
+      return {0, rank, index};
+    case Collective::all_gather:
+    case Collective::gather:
+      return only(index / part, index % part);
+    case Collective::broadcast:
+      return only(shape.root, index);
+    case Collective::scatter:
+      return only(shape.root, rank * part + index);
+    case Collective::all_to_all:
+      return only(index / block, rank * block + index % block);
+    case Collective::permute:
+      return only(shape.sources[static_cast<std::size_t>(rank)], index);
+    default:
+      break;  // even_form() gives no other
   }
   return {};
 }
@@ -60,8 +78,12 @@ struct Difference {
 
 class Comparison {
  public:
-  explicit Comparison(const Folds& folds, std::int32_t ranks)
-      : graph_(folds.graph), seen_in_(static_cast<std::size_t>(ranks)) {}
+  explicit Comparison(const Folds& folds, const ScheduleShape& shape)
+      : graph_(folds.graph),
+        // To hear from a rank twice does a barrier no harm.
+        may_repeat_(shape.collective == Collective::barrier),
+        seen_in_(static_cast<std::size_t>(shape.ranks)),
+        compared_in_(may_repeat_ ? static_cast<std::size_t>(folds.graph.size()) : 0) {}
 
   // What that fold and those contributions differ in. Kept until asked about others: most chunks of
   // a schedule are computed for many ranks.
@@ -80,13 +102,19 @@ class Comparison {
     Few repeated, wrong, missing;
     ++stamp_;
     // A fold can have exponentially many leaves, but not many more than are wanted without one that
-    // is there twice or wrong.
-    std::int64_t left = 2 * (std::int64_t{wanted_.last} - wanted_.first) + 16;
+    // is there twice or wrong. Where leaves may be there twice no fold is looked at twice.
+    std::int64_t left =
+        may_repeat_ ? graph_.size() : 2 * (std::int64_t{wanted_.last} - wanted_.first) + 16;
     std::int64_t good = 0;
     todo_.assign(1, fold_);
     while (!todo_.empty() && left > 0) {
       const FoldId fold = todo_.back();
       todo_.pop_back();
+      if (may_repeat_) {
+        std::int64_t& compared = compared_in_[static_cast<std::size_t>(fold)];
+        if (compared == stamp_) continue;
+        compared = stamp_;
+      }
       if (!graph_.is_leaf(fold)) {
         todo_.push_back(graph_.right(fold));
         todo_.push_back(graph_.left(fold));
@@ -118,10 +146,12 @@ class Comparison {
   }
 
   const FoldGraph& graph_;
+  bool may_repeat_;
   FoldId fold_ = no_fold;
   Contributions wanted_;
   std::vector<Difference> differences_;
-  std::vector<std::int64_t> seen_in_;  // by rank: number of the comparison
+  std::vector<std::int64_t> seen_in_;      // by rank: number of the comparison
+  std::vector<std::int64_t> compared_in_;  // by fold, likewise
   std::int64_t stamp_ = 0;
   std::vector<FoldId> todo_;
 };
@@ -131,7 +161,7 @@ class Comparison {
 void check_contract(const ScheduleShape& shape, const Folds& folds,
                     const std::function<LastWrite(const ChunkRef&)>& last_write,
                     Findings& findings) {
-  Comparison compare(folds, shape.ranks);
+  Comparison compare(folds, shape);
   const std::int32_t chunks = shape.slot_chunks(Slot::output);
   for (std::int32_t index = 0; index < chunks; ++index) {
     for (std::int32_t rank = 0; rank < shape.ranks; ++rank) {

@@ -21,21 +21,20 @@ struct Stretch {
 
 class Steps {
  public:
-  Steps(const Schedule& schedule, const Layout& layout, const Arithmetic& rules, const Rows& in,
-        const Rows& out, Device device)
+  Steps(const Schedule& schedule, const Layout& layout, const Arithmetic& rules,
+        const FoldRows& rows, std::span<const std::byte> filling, Device device)
       : schedule_(schedule),
         shape_(schedule.shape()),
         layout_(layout),
         rules_(rules),
-        in_(in),
-        out_(out),
+        rows_(rows),
+        filling_(filling),
         device_(device),
         backend_(backend_for(device)),
         // What only moves keeps its bits, so it is never lifted.
-        raw_(!reduces(shape_.collective) || shape_.ranks == 1),
+        raw_(!reduces(shape_.collective) || (shape_.ranks == 1 && !rules.computes_alone)),
         width_(static_cast<std::int64_t>(raw_ ? size_bytes(rules.dtype) : carried_bytes(rules))),
-        block_(layout.elements() / shape_.ranks),
-        out_elements_(shape_.is_part(Slot::output) ? block_ : layout.elements()),
+        out_elements_(output_elements(shape_, layout)),
         outputs_(bytes(shape_.ranks * out_elements_), device),
         scratch_(bytes(std::int64_t{shape_.ranks} * shape_.scratch_chunks * longest()), device),
         written_(static_cast<std::size_t>(shape_.ranks) *
@@ -53,6 +52,16 @@ class Steps {
     finish();
   }
 
+  // Behind the last element that any rank's output has.
+  static std::int64_t output_elements(const ScheduleShape& shape, const Layout& layout) {
+    std::int64_t end = 0;
+    for (std::int32_t c = 0; c < layout.chunks(); ++c)
+      for (const Interval& interval : layout.chunk(c))
+        end = std::max(end, interval.end - layout.shift(Slot::output, c));
+    // Filled outputs are those of a permute or an exscan, as long as any.
+    return shape.collective == Collective::barrier ? 0 : end;
+  }
+
   static std::int64_t longest_chunk(const Layout& layout) {
     std::int64_t most = 0;
     for (std::int32_t c = 0; c < layout.chunks(); ++c) most = std::max(most, layout.length(c));
@@ -68,6 +77,7 @@ class Steps {
   };
 
   std::int64_t longest() const { return longest_chunk(layout_); }
+  std::int64_t element_bytes() const { return static_cast<std::int64_t>(size_bytes(rules_.dtype)); }
   std::size_t bytes(std::int64_t elements) const {
     return static_cast<std::size_t>(elements * width_);
   }
@@ -104,7 +114,7 @@ class Steps {
     const ChunkRef& ref = *place.ref;
     const bool is_scratch = ref.slot == Slot::scratch;
     std::int64_t at = std::int64_t{place.index} * (is_scratch ? longest() : 0);
-    const std::int64_t shift = !is_scratch && shape_.is_part(ref.slot) ? ref.rank * block_ : 0;
+    const std::int64_t shift = is_scratch ? 0 : layout_.shift(ref.slot, place.whole);
     for (const Interval& interval : layout_.chunk(place.whole)) {
       if (!is_scratch) at = interval.begin - shift;
       all.push_back({at, interval.length(), interval.begin - interval.origin});
@@ -115,9 +125,7 @@ class Steps {
 
   std::byte* memory(const ChunkRef& ref, std::int64_t element) const {
     const std::int64_t rank = ref.rank;
-    if (ref.slot == Slot::input)
-      return in_.data + rank * in_.stride_bytes +
-             element * static_cast<std::int64_t>(size_bytes(rules_.dtype));
+    if (ref.slot == Slot::input) return rows_.in.row(rank) + element * element_bytes();
     const bool is_output = ref.slot == Slot::output;
     const std::int64_t row = is_output ? out_elements_ : shape_.scratch_chunks * longest();
     return static_cast<std::byte*>((is_output ? outputs_ : scratch_).data()) +
@@ -212,6 +220,7 @@ class Steps {
                    if (t.action == Action::copy) {
                      Hop hop = move(memory(t.a, from_a.at), to, from_a.length);
                      hop.a_is_leaf = hop.a_is_leaf || a_is_leaf;
+                     hop.a_row = t.a.rank;
                      hops.push_back(hop);
                      return;
                    }
@@ -220,6 +229,8 @@ class Steps {
                            .b_is_leaf = b_is_leaf,
                            .a = memory(t.a, from_a.at),
                            .b = memory(t.b, from_b.at),
+                           .a_row = t.a.rank,
+                           .b_row = t.b.rank,
                            .dst = to,
                            .elements = from_a.length};
                    if (b_is_leaf && t.b.rank == t.dst.rank)
@@ -231,31 +242,62 @@ class Steps {
                  });
   }
 
-  // Output `r` of the caller's rows: lowered from what the schedule left, if that is all written.
+  bool tells_ranks() const {
+    const bool is_wanted = rows_.ranks.data != nullptr || !rows_.ranks.table.empty();
+    return is_wanted && finds_rank(rules_.op) && !raw_;
+  }
+
+  // The caller's rows: lowered from what the schedule left, if that is all written.
   void finish() {
     std::vector<Hop> hops;
-    const bool one_row = out_.ranks == 1 && shape_.ranks > 1;
     for (std::int32_t r = 0; r < shape_.ranks; ++r) {
+      if (shape_.fills_output(r)) fill(r);
       if (!shape_.has_output(r)) continue;
-      for (std::int32_t c = 0; c < shape_.slot_chunks(Slot::output); ++c)
+      const std::int64_t row = ends_at_root(shape_.collective) ? 0 : r;
+      for (std::int32_t c = 0; c < shape_.slot_chunks(Slot::output); ++c) {
         if (!written(r, c))
           throw Error(ErrorKind::bad_argument,
                       fmt::format("output chunk {} of rank {} is never written", c, r));
-      hops.push_back({.kind = Hop::Kind::lower,
-                      .a_is_leaf = raw_,
-                      .a = memory(output(r, 0), 0),
-                      .dst = out_.data + (one_row ? 0 : r * out_.stride_bytes),
-                      .elements = out_elements_});
+        const ChunkRef ref = output(r, c);
+        for (const Stretch& stretch :
+             stretches({&ref, c, shape_.whole_chunk(r, Slot::output, c)})) {
+          Hop hop{.kind = Hop::Kind::lower,
+                  .a_is_leaf = raw_,
+                  .a = memory(ref, stretch.at),
+                  .dst = rows_.out.row(row) + stretch.at * element_bytes(),
+                  .elements = stretch.length};
+          if (tells_ranks())
+            hop.ranks =
+                rows_.ranks.row(row) + stretch.at * static_cast<std::int64_t>(sizeof(std::int32_t));
+          hops.push_back(hop);
+        }
+      }
     }
     backend_.run_hops(hops, rules_, device_.index);
   }
 
+  // The output of a rank that no message brings anything.
+  void fill(std::int32_t r) {
+    const auto fill_row = [&](std::byte* to, std::span<const std::byte> element) {
+      std::vector<std::byte> row;
+      for (std::int64_t i = 0; i < out_elements_; ++i)
+        row.insert(row.end(), element.begin(), element.end());
+      backend_.copy_from_host(to, row.data(), row.size(), device_.index);
+    };
+    fill_row(rows_.out.row(r), filling_.first(size_bytes(rules_.dtype)));
+    if (tells_ranks()) {
+      const std::int32_t none = FoldProgram::no_rank;
+      fill_row(rows_.ranks.row(r), std::as_bytes(std::span(&none, 1)));
+    }
+  }
+
   std::vector<SlotState> changed_state() {
     std::vector<SlotState> all;
-    const auto element = static_cast<std::int64_t>(size_bytes(rules_.dtype));
+    const std::int64_t element = element_bytes();
     // Partial sums of a mean aren't divided yet, and show as what they are.
     Arithmetic undivided = rules_;
     if (undivided.divides()) undivided.op = ReduceOp::sum;
+    undivided.total_weight = 1;
     if (undivided.accumulate == Accumulate::exact) undivided = rules_, undivided.group = 1;
     for (const ChunkRef& ref : changed_) {
       const std::int32_t whole = ref.slot == Slot::scratch
@@ -286,14 +328,13 @@ class Steps {
   const ScheduleShape& shape_;
   const Layout& layout_;
   const Arithmetic& rules_;
-  const Rows& in_;
-  const Rows& out_;
+  const FoldRows& rows_;
+  std::span<const std::byte> filling_;
   Device device_;
   const Backend& backend_;
   bool raw_;
-  std::int64_t width_;  // bytes of a partial result
-  std::int64_t block_;
-  std::int64_t out_elements_;  // of a rank's output
+  std::int64_t width_;         // bytes of a partial result
+  std::int64_t out_elements_;  // of the longest output
   DeviceBuffer outputs_, scratch_;
   std::vector<bool> written_;       // output chunks
   std::vector<std::int32_t> held_;  // whole chunk whose elements a scratch chunk holds; -1: none
@@ -306,16 +347,16 @@ class Steps {
 std::int64_t steps_memory_bytes(const Schedule& schedule, const Layout& layout,
                                 const Arithmetic& rules) {
   const ScheduleShape& shape = schedule.shape();
-  const std::int64_t outputs =
-      shape.is_part(Slot::output) ? layout.elements() : shape.ranks * layout.elements();
+  const std::int64_t outputs = shape.ranks * Steps::output_elements(shape, layout);
   const std::int64_t scratch =
       std::int64_t{shape.ranks} * shape.scratch_chunks * Steps::longest_chunk(layout);
   return (outputs + scratch) * static_cast<std::int64_t>(carried_bytes(rules));
 }
 
 void execute_steps(const Schedule& schedule, const Layout& layout, const Arithmetic& rules,
-                   const Rows& in, const Rows& out, Device device, const StepObserver& observer) {
-  Steps(schedule, layout, rules, in, out, device).run(observer);
+                   const FoldRows& rows, std::span<const std::byte> filling, Device device,
+                   const StepObserver& observer) {
+  Steps(schedule, layout, rules, rows, filling, device).run(observer);
 }
 
 }  // namespace vranks

@@ -5,15 +5,17 @@
 // memory. Any schedule can be run, also one that computes something else than its collective.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "collectives/layout.hpp"
 #include "collectives/schedule.hpp"
 #include "kernels/arithmetic_rules.hpp"
+#include "kernels/fold_program.hpp"
 #include "ranks/device.hpp"
-#include "ranks/tensor_view.hpp"
 
 namespace vranks {
 
@@ -30,12 +32,13 @@ struct SlotState {
 // wrote.
 using StepObserver = std::function<void(std::size_t step, const std::vector<SlotState>& changed)>;
 
-// in    R rows of the input; out: R rows of the output, or one where only the root has any
+// rows     R rows of the input; R rows of the output, or one where only the root has any
+// filling  the element that fills outputs which no message brings (see ScheduleShape::fills_output)
 // Memory lies on `device`. Returns when all is done; allocates, so that it is no call for a stream
 // that is captured. Throws bad_argument if an operand is unwritten or chunks of different lengths
 // are combined, naming step and transfer; not_available if the memory can't be had.
 void execute_steps(const Schedule& schedule, const Layout& layout, const Arithmetic& rules,
-                   const Rows& in, const Rows& out, Device device,
+                   const FoldRows& rows, std::span<const std::byte> filling, Device device,
                    const StepObserver& observer = {});
 
 // Bytes that execute_steps allocates for partial results.

@@ -32,6 +32,8 @@ class Coder {
   }
 
   Code code_of(FoldId root) {
+    // All leaves of a rank have the same code.
+    if (graph_.is_leaf(root)) root = graph_.leaf(graph_.leaf_rank(root), 0);
     const auto [at, is_new] = known_.try_emplace(root);
     if (!is_new) return at->second;
     Code code;
@@ -47,7 +49,39 @@ class Coder {
     return at->second = code;
   }
 
+  // The code of the results of a running fold, each stored in the row of its rank; nothing if they
+  // are no running fold, where each is the one before and one more leaf on the right.
+  std::optional<Code> running_code(const std::vector<std::pair<std::int32_t, FoldId>>& results) {
+    std::vector<FoldStep> steps;
+    FoldId before = no_fold;
+    for (const auto& [rank, fold] : results) {
+      if (fold == no_fold) return {};
+      if (before == no_fold) {
+        if (!graph_.is_leaf(fold)) return {};
+        steps.push_back({graph_.leaf_rank(fold), FoldAction::load, false});
+      } else {
+        if (graph_.is_leaf(fold) || graph_.left(fold) != before) return {};
+        const FoldId leaf = graph_.right(fold);
+        if (!graph_.is_leaf(leaf)) return {};
+        steps.push_back(
+            {graph_.leaf_rank(leaf), FoldAction::leaf_right, graph_.own(fold) == Own::right});
+      }
+      steps.push_back({rank, FoldAction::store, false});
+      before = fold;
+    }
+    return append(steps);
+  }
+
+  Code fill_code() { return append({{0, FoldAction::fill, false}}); }
+
  private:
+  Code append(const std::vector<FoldStep>& steps) {
+    const Code code{static_cast<std::int32_t>(program_.code.size()),
+                    static_cast<std::int32_t>(steps.size())};
+    program_.code.insert(program_.code.end(), steps.begin(), steps.end());
+    return code;
+  }
+
   int depth(FoldId fold) const {
     return graph_.is_leaf(fold) ? 0 : depths_[static_cast<std::size_t>(fold - graph_.leaves())];
   }
@@ -112,7 +146,13 @@ void check_chunk(const FoldGraph& graph, const ScheduleShape& shape, FoldId root
                     "step",
                     chunk, rank, what));
   };
+  const auto check_leaf = [&](FoldId leaf) {
+    const std::int32_t leaf_rank = graph.leaf_rank(leaf);
+    if (shape.whole_chunk(leaf_rank, Slot::input, graph.leaf_chunk(leaf)) != whole)
+      refuse(fmt::format("is made of chunk {} of rank {}", graph.leaf_chunk(leaf), leaf_rank));
+  };
   if (root == no_fold) refuse("is never written");
+  if (graph.is_leaf(root)) return check_leaf(root);
   std::vector<FoldId> todo{root};
   std::int32_t leaves = 0;
   while (!todo.empty()) {
@@ -124,9 +164,7 @@ void check_chunk(const FoldGraph& graph, const ScheduleShape& shape, FoldId root
       continue;
     }
     if (++leaves > shape.ranks) refuse("holds contributions more than once");
-    const std::int32_t leaf_rank = graph.leaf_rank(fold);
-    if (shape.whole_chunk(leaf_rank, Slot::input, graph.leaf_chunk(fold)) != whole)
-      refuse(fmt::format("is made of chunk {} of rank {}", graph.leaf_chunk(fold), leaf_rank));
+    check_leaf(fold);
   }
 }
 
@@ -167,46 +205,75 @@ FusedProgram make_fold_program(const Folds& all, const ScheduleShape& shape, con
   FusedProgram fused;
   FoldProgram& program = fused.program;
   program.arithmetic = rules;
-  const std::int64_t block = layout.elements() / shape.ranks;
-  const bool is_rooted = !shape.has_output(shape.root == 0 ? 1 : 0) && shape.ranks > 1;
+  const bool is_rooted = ends_at_root(shape.collective);
+  const bool shares_chunks = !shape.is_part(Slot::output);
   const std::int32_t first = is_rooted ? shape.root : 0;
   const std::int32_t last = is_rooted ? shape.root + 1 : shape.ranks;
   const bool is_symmetric = rules.fuse == Fuse::never && rules.nan_bits == NanBits::one_pattern;
   std::optional<Folds> plain;
-  if (is_symmetric && ranks_differ(all, shape, first, last)) plain = without_sides(all, shape);
+  if (is_symmetric && !is_prefix(shape.collective) && ranks_differ(all, shape, first, last))
+    plain = without_sides(all, shape);
   const Folds& folds = plain ? *plain : all;
   Coder coder(folds.graph, program);
+  // What moves to other places overwrites what others still have to read.
+  fused.rereads = shape.is_part(Slot::input) && shape.is_part(Slot::output);
+
+  const auto add_pieces = [&](std::int32_t whole, Code code, std::int32_t row, std::int32_t rows) {
+    const std::int64_t in_shift = layout.shift(Slot::input, whole);
+    const std::int64_t out_shift = layout.shift(Slot::output, whole);
+    for (const Interval& interval : layout.chunk(whole))
+      program.pieces.push_back(
+          {.begin = interval.begin - in_shift,
+           .end = interval.end - in_shift,
+           .out_begin = interval.begin - out_shift,
+           .origin = rules.fuse == Fuse::ll128 ? interval.origin - in_shift : 0,
+           .code = code.begin,
+           .length = code.length,
+           .out_row = row,
+           .out_rows = rows});
+  };
 
   for (std::int32_t chunk = 0; chunk < shape.slot_chunks(Slot::output); ++chunk) {
+    if (is_prefix(shape.collective)) {
+      std::vector<std::pair<std::int32_t, FoldId>> results;
+      for (std::int32_t r = first; r < last; ++r)
+        if (shape.has_output(r)) results.emplace_back(r, folds.output(shape, r, chunk));
+      if (!results.empty()) {
+        if (const auto code = coder.running_code(results)) {
+          check_chunk(folds.graph, shape, results.back().second, results.back().first, chunk);
+          add_pieces(chunk, *code, 0, 0);
+          // A row of an exscan is written before it is read.
+          fused.rereads = fused.rereads || shape.collective == Collective::exscan;
+          continue;
+        }
+      }
+    }
     // Ranks that hold the same value of the same chunk are written together.
     for (std::int32_t r = first; r < last;) {
-      const FoldId root = folds.output(shape, r, chunk);
-      const std::int32_t whole = shape.whole_chunk(r, Slot::output, chunk);
-      std::int32_t rows = 1;
-      if (!shape.is_part(Slot::output))
-        while (r + rows < last && folds.output(shape, r + rows, chunk) == root) ++rows;
-      if (!shape.is_part(Slot::output) && rows < last - first) fused.rereads = true;
-      check_chunk(folds.graph, shape, root, r, chunk);
-      const Code code = coder.code_of(root);
-      // Where slots hold blocks, columns count from the start of the block.
-      const std::int64_t in_shift =
-          shape.is_part(Slot::input) ? whole / shape.part_chunks() * block : 0;
-      const std::int64_t out_shift = shape.is_part(Slot::output) ? r * block : 0;
-      for (const Interval& interval : layout.chunk(whole)) {
-        FoldPiece piece{.begin = interval.begin - in_shift,
-                        .end = interval.end - in_shift,
-                        .out_begin = interval.begin - out_shift,
-                        .origin = interval.origin - in_shift,
-                        .code = code.begin,
-                        .length = code.length,
-                        .out_row = r - (is_rooted ? shape.root : 0),
-                        .out_rows = rows};
-        if (rules.fuse != Fuse::ll128) piece.origin = 0;
-        program.pieces.push_back(piece);
+      if (!shape.has_output(r)) {
+        ++r;
+        continue;
       }
+      const FoldId root = folds.output(shape, r, chunk);
+      std::int32_t rows = 1;
+      if (shares_chunks)
+        while (r + rows < last && folds.output(shape, r + rows, chunk) == root) ++rows;
+      if (shares_chunks && rows < last - first) fused.rereads = true;
+      check_chunk(folds.graph, shape, root, r, chunk);
+      add_pieces(shape.whole_chunk(r, Slot::output, chunk), coder.code_of(root),
+                 r - (is_rooted ? shape.root : 0), rows);
       r += rows;
     }
   }
+
+  const std::int64_t columns = layout.elements() / (shape.has_parts() ? shape.ranks : 1);
+  std::optional<Code> fill;
+  for (std::int32_t r = first; r < last && columns > 0; ++r)
+    if (shape.fills_output(r)) {
+      if (!fill) fill = coder.fill_code();
+      program.pieces.push_back(
+          {.begin = 0, .end = columns, .code = fill->begin, .length = fill->length, .out_row = r});
+    }
 
   // Neighbours that compute the same become one piece.
   std::ranges::sort(program.pieces, {}, [](const FoldPiece& p) {
@@ -230,6 +297,25 @@ FusedProgram make_fold_program(const Folds& all, const ScheduleShape& shape, con
   }
   program.pieces = std::move(merged);
   return fused;
+}
+
+void append_group(FoldProgram& to, const FoldProgram& group, std::int32_t first_row,
+                  std::int32_t first_out_row) {
+  const auto code = static_cast<std::int64_t>(to.code.size());
+  if (code + static_cast<std::int64_t>(group.code.size()) > INT32_MAX)
+    throw Error(ErrorKind::not_supported,
+                "the folds of all groups together have more than 2^31 operands");
+  for (FoldStep step : group.code) {
+    step.row += step.action == FoldAction::store ? first_out_row : first_row;
+    to.code.push_back(step);
+  }
+  for (FoldPiece piece : group.pieces) {
+    piece.code += static_cast<std::int32_t>(code);
+    piece.out_row += first_out_row;
+    piece.first_row += first_row;
+    to.pieces.push_back(piece);
+  }
+  to.stack = std::max(to.stack, group.stack);
 }
 
 }  // namespace vranks

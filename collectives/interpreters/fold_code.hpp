@@ -24,4 +24,9 @@ struct FusedProgram {
 FusedProgram make_fold_program(const Folds& all, const ScheduleShape& shape, const Layout& layout,
                                const Arithmetic& rules);
 
+// Adds what one group does to a program of several: its input rows are those from `first_row` on,
+// its output rows those from `first_out_row` on. Throws not_supported if the code gets too long.
+void append_group(FoldProgram& to, const FoldProgram& group, std::int32_t first_row,
+                  std::int32_t first_out_row);
+
 }  // namespace vranks

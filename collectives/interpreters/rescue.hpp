@@ -5,13 +5,16 @@
 // the tree kernels do on the fly, for results that came step by step.
 #pragma once
 
-#include "kernels/tree_fold.hpp"
-#include "ranks/tensor_view.hpp"
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "ranks/dtype.hpp"
 
 namespace vranks {
 
-// out[i], element `first + i` of the rows, is replaced where it isn't finite. Host memory.
-void rescue_means(const Rows& in, DType dtype, std::int64_t first, std::byte* out,
-                  std::int64_t elements);
+// out[i], element `first + i` of the rows `in`, is replaced where it isn't finite. Host memory.
+void rescue_means(std::span<const std::byte* const> in, DType dtype, std::int64_t first,
+                  std::byte* out, std::int64_t elements);
 
 }  // namespace vranks

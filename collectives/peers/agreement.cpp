@@ -10,6 +10,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "ranks/error.hpp"
+
 namespace vranks {
 
 namespace {
@@ -22,15 +24,16 @@ double as_double(T x) {
 }
 double as_double(Half x) { return to_float(x); }
 double as_double(BFloat16 x) { return to_float(x); }
-
-template <class T>
-constexpr bool is_integer = std::is_integral_v<T>;
+double as_double(Float8E4M3 x) { return to_float(x); }
+double as_double(Float8E5M2 x) { return to_float(x); }
 
 // The largest finite number.
 template <class T>
 double largest() {
   if constexpr (std::is_same_v<T, Half>) return 65504;
   if constexpr (std::is_same_v<T, BFloat16>) return 0x1.fep127;
+  if constexpr (std::is_same_v<T, Float8E4M3>) return 448;
+  if constexpr (std::is_same_v<T, Float8E5M2>) return 57344;
   if constexpr (std::is_arithmetic_v<T>) return as_double(std::numeric_limits<T>::max());
 }
 
@@ -51,13 +54,18 @@ std::vector<double> magnitudes(const Rows& in) {
   return sums;
 }
 
+AgreementBound equal(const Rows& in) {
+  AgreementBound bound;
+  bound.most.assign(static_cast<std::size_t>(in.elements), 0);
+  bound.rule = "equal";
+  return bound;
+}
+
 // Integers are equal modulo 2^bits in any order, unless a sum leaves the range that the library
 // adds in.
 template <class T>
 AgreementBound integer_bound(const Problem& problem, const Rows& in) {
-  AgreementBound bound;
-  bound.most.assign(static_cast<std::size_t>(in.elements), 0);
-  bound.rule = "equal";
+  AgreementBound bound = equal(in);
   const bool saturates = problem.op == ReduceOp::sum && sizeof(T) < 4;
   const bool wraps = problem.op == ReduceOp::mean && sizeof(T) == 8;
   if (!saturates && !wraps) return bound;
@@ -154,24 +162,38 @@ AgreementBound product_bound(const Problem& problem, const Rows& in, bool is_exa
   return bound;
 }
 
+template <class T>
+AgreementBound float_bound(const Problem& problem, const Rows& in, bool is_exact_data) {
+  switch (problem.op) {
+    case ReduceOp::sum:
+    case ReduceOp::mean:
+      return sum_bound<T>(problem, in, is_exact_data);
+    case ReduceOp::prod:
+      return product_bound<T>(problem, in, is_exact_data);
+    case ReduceOp::min:
+    case ReduceOp::max:
+      return ordered_bound<T>(in);
+    default:
+      throw Error(ErrorKind::not_supported,
+                  fmt::format("how far two libraries may be apart is not known for op {}",
+                              name(problem.op)));
+  }
+}
+
 }  // namespace
 
 AgreementBound agreement_bound(const Problem& problem, const Rows& in, bool is_exact_data) {
-  return visit(problem.dtype, [&]<class T>() {
-    if constexpr (is_integer<T>) return integer_bound<T>(problem, in);
-    if constexpr (!is_integer<T>) {
-      switch (problem.op) {
-        case ReduceOp::sum:
-        case ReduceOp::mean:
-          return sum_bound<T>(problem, in, is_exact_data);
-        case ReduceOp::prod:
-          return product_bound<T>(problem, in, is_exact_data);
-        case ReduceOp::min:
-        case ReduceOp::max:
-          return ordered_bound<T>(in);
-      }
-      __builtin_unreachable();
-    }
+  return visit(problem.dtype, [&]<class T>() -> AgreementBound {
+    if constexpr (std::is_integral_v<T>)
+      return integer_bound<T>(problem, in);
+    else if constexpr (std::is_same_v<T, Bool>)
+      return equal(in);
+    else if constexpr (!requires(T x) { x.im; })
+      return float_bound<T>(problem, in, is_exact_data);
+    else
+      throw Error(ErrorKind::not_supported,
+                  fmt::format("how far two libraries may be apart is not known for dtype {}",
+                              name(problem.dtype)));
   });
 }
 

@@ -25,8 +25,9 @@ struct AgreementBound {
   std::string left_out;  // why elements are not compared; empty if none can be
 };
 
-// The bound for `in`, which holds all ranks (CPU memory). `is_exact_data`: any order is exact on
-// it (fill_whole_numbers), so that floats have to be equal too.
+// The bound for `in`, which holds all ranks (CPU memory). Throws not_supported for complex dtypes
+// and for floats with another op than sum, mean, prod, min and max. `is_exact_data`: any order is
+// exact on it (fill_whole_numbers), so that floats have to be equal too.
 AgreementBound agreement_bound(const Problem& problem, const Rows& in, bool is_exact_data);
 
 // Compares elements of `dtype`; `most` has their number. `compared` leaves out those with a

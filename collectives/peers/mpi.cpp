@@ -12,6 +12,19 @@
 
 namespace vranks {
 
+bool mpi_reduces(ReduceOp op, DType dtype) {
+  switch (op) {
+    case ReduceOp::premul_sum:
+    case ReduceOp::weighted_mean:
+    case ReduceOp::min_loc:
+    case ReduceOp::max_loc:
+    case ReduceOp::log_sum_exp:
+      return false;
+    default:
+      return supports(op, dtype) && !is_complex(dtype);
+  }
+}
+
 #if VRANKS_HAVE_MPI
 
 void check_mpi(int code, const char* call) {
@@ -30,18 +43,21 @@ namespace {
 constexpr std::int64_t most_elements_a_call = std::int64_t{1} << 28;
 
 // A dtype's MPI type, and the wider type in which an integer mean is summed.
-#define VR_MPI_TYPES(X) \
-  X(f64, MPI_DOUBLE)    \
-  X(f32, MPI_FLOAT)     \
-  X(f16, MPI_UINT16_T)  \
-  X(bf16, MPI_UINT16_T) \
-  X(i8, MPI_INT8_T)     \
-  X(u8, MPI_UINT8_T)    \
-  X(i16, MPI_INT16_T)   \
-  X(u16, MPI_UINT16_T)  \
-  X(i32, MPI_INT32_T)   \
-  X(u32, MPI_UINT32_T)  \
-  X(i64, MPI_INT64_T)   \
+#define VR_MPI_TYPES(X)   \
+  X(f64, MPI_DOUBLE)      \
+  X(f32, MPI_FLOAT)       \
+  X(f16, MPI_UINT16_T)    \
+  X(bf16, MPI_UINT16_T)   \
+  X(f8e4m3, MPI_UINT8_T)  \
+  X(f8e5m2, MPI_UINT8_T)  \
+  X(boolean, MPI_UINT8_T) \
+  X(i8, MPI_INT8_T)       \
+  X(u8, MPI_UINT8_T)      \
+  X(i16, MPI_INT16_T)     \
+  X(u16, MPI_UINT16_T)    \
+  X(i32, MPI_INT32_T)     \
+  X(u32, MPI_UINT32_T)    \
+  X(i64, MPI_INT64_T)     \
   X(u64, MPI_UINT64_T)
 
 MPI_Datatype mpi_type(DType dtype) {
@@ -51,28 +67,46 @@ MPI_Datatype mpi_type(DType dtype) {
     return type;
     VR_MPI_TYPES(X)
 #undef X
+    default:
+      return MPI_DATATYPE_NULL;  // mpi_reduces() refused it
   }
-  __builtin_unreachable();
 }
 
-// The operator that combines; a mean is a sum until its division.
-MPI_Op predefined_op(ReduceOp op) {
+// The operator that combines; a mean is a sum until its division. Truth values have logical ones,
+// which MPI's integers have too.
+MPI_Op predefined_op(ReduceOp op, DType dtype) {
+  const bool is_bool = dtype == DType::boolean;
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::mean:
-      return MPI_SUM;
+      return is_bool ? MPI_LOR : MPI_SUM;
     case ReduceOp::prod:
-      return MPI_PROD;
+      return is_bool ? MPI_LAND : MPI_PROD;
     case ReduceOp::min:
-      return MPI_MIN;
+      return is_bool ? MPI_LAND : MPI_MIN;
     case ReduceOp::max:
-      return MPI_MAX;
+      return is_bool ? MPI_LOR : MPI_MAX;
+    case ReduceOp::band:
+      return is_bool ? MPI_LAND : MPI_BAND;
+    case ReduceOp::bor:
+      return is_bool ? MPI_LOR : MPI_BOR;
+    case ReduceOp::bxor:
+      return is_bool ? MPI_LXOR : MPI_BXOR;
+    case ReduceOp::land:
+      return MPI_LAND;
+    case ReduceOp::lor:
+      return MPI_LOR;
+    case ReduceOp::lxor:
+      return MPI_LXOR;
+    default:
+      return MPI_OP_NULL;  // mpi_reduces() refused it
   }
-  __builtin_unreachable();
 }
 
 void narrow(float x, Half& to) { to = to_half(x); }
 void narrow(float x, BFloat16& to) { to = to_bfloat16(x); }
+void narrow(float x, Float8E4M3& to) { to = to_float8_e4m3(x, true); }
+void narrow(float x, Float8E5M2& to) { to = to_float8_e5m2(x, true); }
 
 template <ReduceOp op>
 float combine(float a, float b) {
@@ -82,41 +116,39 @@ float combine(float a, float b) {
   return a + b;
 }
 
-// An MPI_User_function: inout = in op inout, as uint16 bit patterns of T.
+// An MPI_User_function: inout = in op inout, as bit patterns of T.
 template <class T, ReduceOp op>
-void combine_halves(void* in, void* inout, int* count, MPI_Datatype*) {
+void combine_bits(void* in, void* inout, int* count, MPI_Datatype*) {
   const T* const a = static_cast<const T*>(in);
   T* const b = static_cast<T*>(inout);
   for (int i = 0; i < *count; ++i) narrow(combine<op>(to_float(a[i]), to_float(b[i])), b[i]);
 }
 
 template <class T>
-MPI_User_function* half_function(ReduceOp op) {
+MPI_User_function* function_on_bits(ReduceOp op) {
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::mean:
-      return combine_halves<T, ReduceOp::sum>;
+      return combine_bits<T, ReduceOp::sum>;
     case ReduceOp::prod:
-      return combine_halves<T, ReduceOp::prod>;
+      return combine_bits<T, ReduceOp::prod>;
     case ReduceOp::min:
-      return combine_halves<T, ReduceOp::min>;
+      return combine_bits<T, ReduceOp::min>;
     case ReduceOp::max:
-      return combine_halves<T, ReduceOp::max>;
+      return combine_bits<T, ReduceOp::max>;
+    default:
+      return nullptr;  // mpi_reduces() refused it
   }
-  __builtin_unreachable();
 }
 
 // The MPI operator for elements of `dtype`, freed if it is ours.
 class Operator {
  public:
-  Operator(DType dtype, ReduceOp op) : op_(predefined_op(op)), is_ours_(true) {
-    constexpr int commutes = 1;
-    if (dtype == DType::f16)
-      VR_MPI(MPI_Op_create(half_function<Half>(op), commutes, &op_));
-    else if (dtype == DType::bf16)
-      VR_MPI(MPI_Op_create(half_function<BFloat16>(op), commutes, &op_));
-    else
-      is_ours_ = false;
+  Operator(DType dtype, ReduceOp op) : op_(predefined_op(op, dtype)) {
+    if (dtype == DType::f16) create(function_on_bits<Half>(op));
+    if (dtype == DType::bf16) create(function_on_bits<BFloat16>(op));
+    if (dtype == DType::f8e4m3) create(function_on_bits<Float8E4M3>(op));
+    if (dtype == DType::f8e5m2) create(function_on_bits<Float8E5M2>(op));
   }
   ~Operator() {
     if (is_ours_) MPI_Op_free(&op_);
@@ -127,8 +159,14 @@ class Operator {
   MPI_Op get() const { return op_; }
 
  private:
+  void create(MPI_User_function* function) {
+    constexpr int commutes = 1;
+    VR_MPI(MPI_Op_create(function, commutes, &op_));
+    is_ours_ = true;
+  }
+
   MPI_Op op_;
-  bool is_ours_;
+  bool is_ours_ = false;
 };
 
 // Calls f(first, count) for pieces of `elements` that fit into an MPI count.
@@ -140,15 +178,17 @@ void in_pieces(std::int64_t elements, F&& f) {
 
 // The dtype that is summed in.
 DType summed_in(const Problem& problem) {
-  if (problem.op != ReduceOp::mean || is_floating(problem.dtype)) return problem.dtype;
+  if (problem.op != ReduceOp::mean || !is_integer(problem.dtype)) return problem.dtype;
   return info(problem.dtype).kind == DTypeKind::signed_integer ? DType::i64 : DType::u64;
 }
 
 float quotient(float x, std::int64_t ranks) { return x / static_cast<float>(ranks); }
 double quotient(double x, std::int64_t ranks) { return x / static_cast<double>(ranks); }
-Half quotient(Half x, std::int64_t ranks) { return to_half(quotient(to_float(x), ranks)); }
-BFloat16 quotient(BFloat16 x, std::int64_t ranks) {
-  return to_bfloat16(quotient(to_float(x), ranks));
+template <class T>
+T quotient(T x, std::int64_t ranks) {
+  T narrowed;
+  narrow(quotient(to_float(x), ranks), narrowed);
+  return narrowed;
 }
 
 // Elements of an integer dtype as the 64-bit ones of `to`.
@@ -169,7 +209,7 @@ void finish_mean(const Problem& problem, const Tensor& sums, std::byte* result) 
       using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
       for (std::int64_t i = 0; i < problem.elements; ++i)
         means[i] = static_cast<T>(sums.as<Wide>()[i] / static_cast<Wide>(problem.ranks));
-    } else {
+    } else if constexpr (!std::is_same_v<T, Bool> && !requires(T x) { x.im; }) {
       for (std::int64_t i = 0; i < problem.elements; ++i)
         means[i] = quotient(sums.as<T>()[i], problem.ranks);
     }
@@ -204,6 +244,9 @@ std::string mpi_library() {
 
 Tensor mpi_reduce_rows(const Problem& problem, const Rows& rows) {
   return_mpi_errors();
+  if (!mpi_reduces(problem.op, problem.dtype))
+    throw Error(ErrorKind::not_supported, fmt::format("op {} of {} can't be compared with MPI here",
+                                                      name(problem.op), name(problem.dtype)));
   const DType dtype = summed_in(problem);
   const auto bytes = static_cast<std::int64_t>(size_bytes(dtype));
   const Operator op(dtype, problem.op);

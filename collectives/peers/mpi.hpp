@@ -18,15 +18,20 @@ std::string mpi_library();
 
 // The reduction in two halves: what one process can do, and fail at, alone; and what all do
 // together. Every combine is done by an MPI operator, also inside a process.
-//   f16, bf16      have no MPI type: they travel as uint16 with an operator of our own, which
-//                  combines in f32 and rounds to the dtype every time
+//   f16, bf16, fp8 have no MPI type: they travel as uint16 or uint8 with an operator of our own,
+//                  which combines in f32 and rounds to the dtype every time (fp8 saturates)
+//   bool           travels as uint8 with MPI's logical operators
 //   integer mean   is summed in i64 or u64, and divided truncating toward zero
-//   other mean     is MPI_SUM and one division by problem.ranks: in the dtype; for f16 and bf16 in
-//                  f32, rounded to the dtype
+//   other mean     is MPI_SUM and one division by problem.ranks: in the dtype; for 8- and 16-bit
+//                  floats in f32, rounded to the dtype
 // Both throw not_available without MPI, and MpiError if MPI, which must be initialised, fails.
 
+// Whether these can: not complex dtypes, nor ops that MPI has no operator for (premul_sum,
+// weighted_mean, log_sum_exp) or none with one result (min_loc, max_loc).
+bool mpi_reduces(ReduceOp op, DType dtype);
+
 // The rows of this process (CPU memory, at least one), in their order, by MPI_Reduce_local. Of the
-// dtype that is summed in, shape (n).
+// dtype that is summed in, shape (n). Throws not_supported unless mpi_reduces().
 Tensor mpi_reduce_rows(const Problem& problem, const Rows& rows);
 
 // The `partial` results of all processes of MPI_COMM_WORLD by MPI_Allreduce, or by MPI_Reduce to

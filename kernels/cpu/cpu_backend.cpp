@@ -22,7 +22,9 @@ namespace cpu {
 std::int64_t carried_bytes(const TreeFold& fold) {
   return visit(fold.dtype, [&]<class T>() -> std::int64_t {
     using namespace arithmetic;
-    if constexpr (is_float<T>)
+    if constexpr (!is_float<T> && !std::is_integral_v<T>)
+      return sizeof(T);  // no tree fold
+    else if constexpr (is_float<T>)
       return fold.op == ReduceOp::min || fold.op == ReduceOp::max ? sizeof(T) : sizeof(Wide<T>);
     else
       return fold.op == ReduceOp::mean ? sizeof(typename IntegerMean<T>::Carried) : sizeof(T);
@@ -74,6 +76,65 @@ struct Cut {
   std::int64_t part_bytes() const { return subtrees == 1 ? 0 : tiles * subtrees * tile_bytes; }
   std::int64_t workspace_bytes() const { return threads * scratch_bytes() + part_bytes(); }
 };
+
+// `bytes` bytes, a few of them with one instruction.
+void copy_element(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      *to = *from;
+      break;
+    case 2:
+      std::memcpy(to, from, 2);
+      break;
+    case 4:
+      std::memcpy(to, from, 4);
+      break;
+    case 8:
+      std::memcpy(to, from, 8);
+      break;
+    default:
+      std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+}
+
+void copy_strided(const StridedCopy& whole) {
+  if (whole.elements() == 0) return;
+  StridedCopy copy = collapsed(whole);
+  if (copy.extents.empty()) {
+    // One piece is cut for the threads.
+    constexpr std::int64_t piece = 1 << 20;
+    copy.extents = {copy.element_bytes / piece};
+    copy.from_strides = copy.to_strides = {piece};
+    const std::int64_t rest = copy.element_bytes % piece, done = copy.element_bytes - rest;
+    if (rest > 0) copy_element(copy.to + done, copy.from + done, rest);
+    copy.element_bytes = piece;
+  }
+  const std::size_t inner = copy.extents.size() - 1;
+  const std::int64_t outer = copy.elements() / std::max<std::int64_t>(copy.extents[inner], 1);
+  const bool parallel = copy.elements() * copy.element_bytes >= parallel_bytes;
+  // The last dimension is one task, unless it is the only one.
+  const std::int64_t a_task =
+      outer == 1 ? std::max<std::int64_t>(copy.extents[inner] / 64, 1) : copy.extents[inner];
+  const std::int64_t tasks_a_row = a_task == 0 ? 0 : (copy.extents[inner] + a_task - 1) / a_task;
+#pragma omp parallel for schedule(static) if (parallel)
+  for (std::int64_t task = 0; task < outer * tasks_a_row; ++task) {
+    const std::byte* from = copy.from;
+    std::byte* to = copy.to;
+    for (std::int64_t d = static_cast<std::int64_t>(inner) - 1, rest = task / tasks_a_row; d >= 0;
+         --d) {
+      const auto dimension = static_cast<std::size_t>(d);
+      const std::int64_t at = rest % copy.extents[dimension];
+      rest /= copy.extents[dimension];
+      from += at * copy.from_strides[dimension];
+      to += at * copy.to_strides[dimension];
+    }
+    const std::int64_t first = task % tasks_a_row * a_task;
+    const std::int64_t last = std::min(first + a_task, copy.extents[inner]);
+    for (std::int64_t i = first; i < last; ++i)
+      copy_element(to + i * copy.to_strides[inner], from + i * copy.from_strides[inner],
+                   copy.element_bytes);
+  }
+}
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
@@ -217,12 +278,7 @@ class CpuBackend final : public Backend {
       cpu::run_hop(*hop, rules, first, std::min(most, hop->elements - first));
   }
 
-  void copy_rows(const Rows& rows, std::byte* to, int, Stream) const override {
-#pragma omp parallel for schedule(static) if (rows.span_bytes() >= cpu::parallel_bytes)
-    for (std::int64_t r = 0; r < rows.ranks; ++r)
-      std::memcpy(to + r * rows.row_bytes(), rows.data + r * rows.stride_bytes,
-                  static_cast<std::size_t>(rows.row_bytes()));
-  }
+  void copy(const StridedCopy& copy, int, Stream) const override { cpu::copy_strided(copy); }
 
   Workspace kept_workspace(std::size_t bytes, int, Stream) const override {
     thread_local std::unique_ptr<void, decltype(&std::free)> kept(nullptr, &std::free);

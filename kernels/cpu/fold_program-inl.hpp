@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <span>
+#include <vector>
 
 #include "kernels/cpu/fold_program.hpp"
 #include "kernels/cpu/fold_tiles-inl.hpp"
@@ -54,11 +55,10 @@ class Machine {
 
  private:
   const Element* row(std::int32_t r, std::int64_t column) const {
-    return reinterpret_cast<const Element*>(task_.rows.in + r * task_.rows.in_stride_bytes) +
-           column;
+    return reinterpret_cast<const Element*>(task_.rows.in.row(r)) + column;
   }
-  std::byte* out(std::int64_t column) const {
-    return task_.rows.out + task_.piece.out_row * task_.rows.out_stride_bytes +
+  std::byte* out(std::int64_t column, std::int64_t r = 0) const {
+    return task_.rows.out.row(task_.piece.out_row + r) +
            (task_.piece.out_begin + column - task_.piece.begin) * width;
   }
   Carried* tile(int k) const { return reinterpret_cast<Carried*>(task_.scratch + k * tile_bytes); }
@@ -80,6 +80,7 @@ class Machine {
       } else if (run.left != (step.action == FoldAction::leaf_left) || run.own != step.own) {
         break;
       }
+      run.numbers[run.leaves] = step.row;
       run.rows[run.leaves++] = row(step.row, column);
     }
     return run;
@@ -95,6 +96,11 @@ class Machine {
     int top = -1;
     for (std::size_t at = 0; at < code_.size();) {
       const FoldStep& step = code_[at];
+      if (step.action == FoldAction::store) {
+        write_result(column, columns, step.row, 1);
+        ++at;
+        continue;
+      }
       if (step.action == FoldAction::merge || step.action == FoldAction::merge_swap) {
         const bool swap = step.action == FoldAction::merge_swap;
         merge_tiles(op_, tile(swap ? top : top - 1), tile(swap ? top - 1 : top), tile(top - 1),
@@ -115,15 +121,67 @@ class Machine {
       run_leaves_on(op_, run, columns, tile(top));
       at += static_cast<std::size_t>(run.leaves);
     }
+    if (task_.piece.out_rows > 0)
+      write_result(column, columns, task_.piece.out_row, task_.piece.out_rows);
+  }
+
+  // Lowers the value on top, which is the only one, and writes it to `rows` rows from `first` on.
+  void write_result(std::int64_t column, std::int64_t columns, std::int32_t first,
+                    std::int32_t rows) {
     auto* elements = reinterpret_cast<Element*>(task_.scratch + task_.program->stack * tile_bytes);
     lower_tile(op_, tile(0), columns, elements);
-    write_rows(reinterpret_cast<const std::byte*>(elements), columns * width, out(column),
-               task_.rows.out_stride_bytes, task_.piece.out_rows, task_.stream_stores);
+    if constexpr (ar::can_rescue<Op>)
+      if (task_.program->arithmetic.rescues)
+        for (std::int64_t i = 0; i < columns; ++i)
+          if (op_.must_rescue(tile(0)[i])) elements[i] = rescued(column + i);
+    for (std::int32_t r = first; r < first + rows; ++r) {
+      write_rows(reinterpret_cast<const std::byte*>(elements), columns * width,
+                 out(column, r - task_.piece.out_row), 0, 1, task_.stream_stores);
+      if constexpr (ar::tells_rank<Op>)
+        if (task_.rows.ranks.exist()) {
+          auto* ranks = reinterpret_cast<std::int32_t*>(task_.rows.ranks.row(r)) +
+                        task_.piece.out_begin + column - task_.piece.begin;
+          for (std::int64_t i = 0; i < columns; ++i)
+            ranks[i] = op_.lower_rank(tile(0)[i], task_.piece.first_row);
+        }
+    }
+  }
+
+  // The result of one column from scaled inputs.
+  Element rescued(std::int64_t column) const {
+    const Op op = op_.rescued();
+    std::vector<Carried> stack;
+    for (const FoldStep& step : code_) {
+      const auto lifted = [&] { return op.lift(*row(step.row, column), step.row); };
+      switch (step.action) {
+        case FoldAction::load:
+          stack.push_back(lifted());
+          break;
+        case FoldAction::leaf_right:
+          stack.back() = op.combine(stack.back(), lifted());
+          break;
+        case FoldAction::leaf_left:
+          stack.back() = op.combine(lifted(), stack.back());
+          break;
+        case FoldAction::merge:
+        case FoldAction::merge_swap: {
+          const Carried top = stack.back();
+          stack.pop_back();
+          stack.back() = step.action == FoldAction::merge ? op.combine(stack.back(), top)
+                                                          : op.combine(top, stack.back());
+          break;
+        }
+        case FoldAction::fill:
+        case FoldAction::store:
+          break;  // no mean has them
+      }
+    }
+    return op.lower(stack.back());
   }
 
   // Whether the leaves of a tree that may begin there have to meet one by one.
   bool meets_singly(std::size_t at) const {
-    if (keeps_sides) return true;
+    if (keeps_sides || ar::reads_row<Op>) return true;
     if (fuse_ == Fuse::never) return false;
     for (std::size_t k = at; k < std::min(at + 11, code_.size()); ++k)
       if (code_[k].own) return true;
@@ -149,7 +207,7 @@ class Machine {
   std::pair<std::int64_t, std::int64_t> in_registers() {
     if constexpr (HopLanes<Op>::available) {
       const HopLanes<Op> lanes(op_);
-      if (!lanes.can_lower()) return {0, 0};
+      if (!lanes.can_lower() || task_.program->arithmetic.rescues) return {0, 0};
       const int leaves = code_.size() == 11 && !meets_singly(0) ? tree_leaves(code_) : 0;
       const LeafRun<Op> run = leaf_run(0, task_.piece.begin);
       const bool is_run = static_cast<std::size_t>(run.leaves) == code_.size();
@@ -161,7 +219,8 @@ class Machine {
           static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out(task_.piece.begin)) %
                                     static_cast<std::uintptr_t>(vector_bytes));
       const bool rows_alike =
-          task_.piece.out_rows == 1 || task_.rows.out_stride_bytes % vector_bytes == 0;
+          task_.piece.out_rows == 1 ||
+          (task_.rows.out.table.empty() && task_.rows.out.stride_bytes % vector_bytes == 0);
       const bool stream = task_.stream_stores && rows_alike;
       const std::int64_t head =
           stream ? std::min(columns, (vector_bytes - address) % vector_bytes / width) : 0;
@@ -205,7 +264,7 @@ class Machine {
   HWY_INLINE void write_columns(const L& lanes, std::int64_t head, std::int64_t body,
                                 const Compute& compute) {
     std::byte* const first = out(task_.piece.begin);
-    const std::int64_t step = lanes.count(), stride = task_.rows.out_stride_bytes;
+    const std::int64_t step = lanes.count();
     const std::int32_t rows = task_.piece.out_rows;
     // Two vectors at a time keep the processor busy while each waits for its chain of operations.
     std::int64_t i = head;
@@ -213,7 +272,8 @@ class Machine {
       const auto a = lanes.lower(compute(i));
       const auto b = lanes.lower(compute(i + step));
       std::byte* to = first + i * width;
-      for (std::int32_t r = 0; r < rows; ++r, to += stride) {
+      for (std::int32_t r = 0; r < rows; ++r) {
+        to = out(task_.piece.begin, r) + i * width;
         write<stream>(lanes.out_d, a, reinterpret_cast<Element*>(to));
         write<stream>(lanes.out_d, b, reinterpret_cast<Element*>(to) + step);
       }
@@ -221,8 +281,10 @@ class Machine {
     for (; i < head + body; i += step) {
       const auto result = lanes.lower(compute(i));
       std::byte* to = first + i * width;
-      for (std::int32_t r = 0; r < rows; ++r, to += stride)
+      for (std::int32_t r = 0; r < rows; ++r) {
+        to = out(task_.piece.begin, r) + i * width;
         write<stream>(lanes.out_d, result, reinterpret_cast<Element*>(to));
+      }
     }
   }
 

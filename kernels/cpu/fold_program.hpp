@@ -25,15 +25,17 @@ inline std::int64_t program_scratch_bytes(const FoldProgram& program) {
 }
 
 // Ops that have a vector form: sums and means of floats whose partial results are carried in the
-// same type as the elements, min and max of floats.
+// same type as the elements, min and max of floats; of 16 bits or more.
 template <class Op>
 inline constexpr bool in_vectors = false;
 template <class T, class S>
 inline constexpr bool in_vectors<arithmetic::FloatHop<T, S, false>> =
-    std::is_same_v<arithmetic::Wide<T>, arithmetic::Wide<S>>;
+    sizeof(T) > 1 && std::is_same_v<arithmetic::Wide<T>, arithmetic::Wide<S>>;
 template <class T>
-inline constexpr bool in_vectors<arithmetic::MinMaxHop<T>> = true;
+inline constexpr bool in_vectors<arithmetic::MinMaxHop<T>> = sizeof(T) > 1;
 
+// A piece that copies or fills.
+void run_copy_task(const ProgramTask& task);
 void run_vector_task(const ProgramTask& task);
 // All other ops: compiled once, for the build's baseline.
 void run_scalar_task(const ProgramTask& task);

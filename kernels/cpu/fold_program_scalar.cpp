@@ -9,24 +9,6 @@
 
 #include "kernels/cpu/fold_program-inl.hpp"
 
-HWY_BEFORE_NAMESPACE();
-namespace vranks::cpu::HWY_NAMESPACE {
-
-void copy_piece(const ProgramTask& task) {
-  const FoldPiece& piece = task.piece;
-  const auto width = static_cast<std::int64_t>(size_bytes(task.program->arithmetic.dtype));
-  const FoldStep& step = task.program->code[static_cast<std::size_t>(piece.code)];
-  const std::byte* from = task.rows.in + step.row * task.rows.in_stride_bytes + piece.begin * width;
-  std::byte* to =
-      task.rows.out + piece.out_row * task.rows.out_stride_bytes + piece.out_begin * width;
-  for (std::int32_t r = 0; r < piece.out_rows; ++r, to += task.rows.out_stride_bytes)
-    if (to != from)
-      write_rows(from, (piece.end - piece.begin) * width, to, 0, 1, task.stream_stores);
-}
-
-}  // namespace vranks::cpu::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-
 namespace vranks::cpu {
 
 using namespace HWY_NAMESPACE;
@@ -51,8 +33,10 @@ bool has_vector_form(const Arithmetic& rules) {
 }  // namespace
 
 void run(const ProgramTask& task) {
-  if (task.piece.length == 1)
-    copy_piece(task);
+  const FoldStep& first = task.program->code[static_cast<std::size_t>(task.piece.code)];
+  if (task.piece.length == 1 &&
+      (first.action == FoldAction::fill || !task.program->arithmetic.computes_alone))
+    run_copy_task(task);
   else if (has_vector_form(task.program->arithmetic))
     run_vector_task(task);
   else

@@ -9,10 +9,35 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <cstring>
+
 #include "kernels/cpu/fold_program-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace vranks::cpu::HWY_NAMESPACE {
+
+void copy_piece(const ProgramTask& task) {
+  const FoldPiece& piece = task.piece;
+  const auto width = static_cast<std::int64_t>(size_bytes(task.program->arithmetic.dtype));
+  const FoldStep& step = task.program->code[static_cast<std::size_t>(piece.code)];
+  if (step.action == FoldAction::fill) {
+    for (std::int32_t r = piece.out_row; r < piece.out_row + piece.out_rows; ++r) {
+      std::byte* to = task.rows.out.row(r) + piece.out_begin * width;
+      for (std::int64_t i = 0; i < piece.end - piece.begin; ++i)
+        std::memcpy(to + i * width, task.program->filling.data(), static_cast<std::size_t>(width));
+      if (finds_rank(task.program->arithmetic.op) && task.rows.ranks.exist())
+        std::fill_n(reinterpret_cast<std::int32_t*>(task.rows.ranks.row(r)) + piece.out_begin,
+                    piece.end - piece.begin, FoldProgram::no_rank);
+    }
+    return;
+  }
+  const std::byte* from = task.rows.in.row(step.row) + piece.begin * width;
+  for (std::int32_t r = 0; r < piece.out_rows; ++r) {
+    std::byte* to = task.rows.out.row(piece.out_row + r) + piece.out_begin * width;
+    if (to != from)
+      write_rows(from, (piece.end - piece.begin) * width, to, 0, 1, task.stream_stores);
+  }
+}
 
 void run_vector_op(const ProgramTask& task) {
   const Arithmetic& rules = task.program->arithmetic;
@@ -29,6 +54,10 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace vranks::cpu {
+
+HWY_EXPORT(copy_piece);
+
+void run_copy_task(const ProgramTask& task) { HWY_DYNAMIC_DISPATCH(copy_piece)(task); }
 
 HWY_EXPORT(run_vector_op);
 

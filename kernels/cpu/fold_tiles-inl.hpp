@@ -35,6 +35,7 @@ enum class Meeting { plain, fused, fused_at };
 template <class Op>
 struct LeafRun {
   const typename Op::Element* rows[run_leaves];
+  std::int32_t numbers[run_leaves];  // of those rows
   int leaves = 0;
   bool starts = false;  // rows[0] is the first operand; else the top of the stack is
   bool left = false;    // leaves are left operands
@@ -112,21 +113,24 @@ HWY_NOINLINE void run_leaves_on(const Op& op, const LeafRun<Op>& run, std::int64
   // What is left of the tile, or all of it; row by row, so that the compiler makes vectors itself.
   int k = 0;
   if (run.starts) {
-    for (std::int64_t j = i; j < columns; ++j) tile[j] = op.lift(run.rows[0][j]);
+    for (std::int64_t j = i; j < columns; ++j) tile[j] = op.lift(run.rows[0][j], run.numbers[0]);
     k = 1;
   }
   for (; k < run.leaves; ++k) {
     const auto* row = run.rows[k];
+    const std::int32_t number = run.numbers[k];
     if (run.own && run.fuse != Fuse::never)
       for (std::int64_t j = i; j < columns; ++j)
-        tile[j] = op.combine_own(row[j], tile[j], run.left, run.fuses(j));
+        tile[j] = op.combine_own(row[j], number, tile[j], run.left, run.fuses(j));
     else if (run.own)
       for (std::int64_t j = i; j < columns; ++j)
-        tile[j] = op.combine_own(row[j], tile[j], run.left, false);
+        tile[j] = op.combine_own(row[j], number, tile[j], run.left, false);
     else if (run.left)
-      for (std::int64_t j = i; j < columns; ++j) tile[j] = op.combine(op.lift(row[j]), tile[j]);
+      for (std::int64_t j = i; j < columns; ++j)
+        tile[j] = op.combine(op.lift(row[j], number), tile[j]);
     else
-      for (std::int64_t j = i; j < columns; ++j) tile[j] = op.combine(tile[j], op.lift(row[j]));
+      for (std::int64_t j = i; j < columns; ++j)
+        tile[j] = op.combine(tile[j], op.lift(row[j], number));
   }
 }
 
@@ -182,6 +186,7 @@ inline int tree_leaves(std::span<const FoldStep> code) {
   return begins_with(code, std::span(eight).first(5)) ? 4 : 0;
 }
 
+// Of ops to which rows are alike.
 template <int m, class Op>
 HWY_NOINLINE void tree_on(const Op& op, const typename Op::Element* const* rows,
                           std::int64_t columns, typename Op::Carried* HWY_RESTRICT tile) {
@@ -197,7 +202,7 @@ HWY_NOINLINE void tree_on(const Op& op, const typename Op::Element* const* rows,
   }
   const auto combine = [&](auto a, auto b) HWY_ATTR { return op.combine(a, b); };
   for (; i < columns; ++i) {
-    const auto leaf = [&](int k) HWY_ATTR { return op.lift(rows[k][i]); };
+    const auto leaf = [&](int k) HWY_ATTR { return op.lift(rows[k][i], 0); };
     tile[i] = tree<0, m>(leaf, combine);
   }
 }

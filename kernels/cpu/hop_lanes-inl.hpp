@@ -44,7 +44,7 @@ struct HopLanes {
 };
 
 template <class T>
-struct HopLanes<ar::MinMaxHop<T>> : Lanes<ar::MinMax<T>> {
+requires(sizeof(T) > 1) struct HopLanes<ar::MinMaxHop<T>> : Lanes<ar::MinMax<T>> {
   static constexpr bool fuses = false;
   explicit HopLanes(const ar::MinMaxHop<T>& hop) : Lanes<ar::MinMax<T>>(hop.op) {}
   auto zero() const { return hn::Zero(this->d); }
@@ -153,7 +153,7 @@ struct SumVectors {
         hn::Store(x, d, inputs);
         hn::Store(other, d, values);
         for (std::size_t i = 0; i < hn::Lanes(d); ++i)
-          values[i] = op.combine_own(ar::narrow<T>(inputs[i]), values[i], false, true);
+          values[i] = op.combine_own(ar::narrow<T>(inputs[i]), 0, values[i], false, true);
         return hn::Load(d, values);
       }
     }
@@ -173,8 +173,8 @@ struct SumVectors {
 
 // Sums of T whose partial results are stored as S, both carried in the same type.
 template <class T, class S>
-requires(std::is_same_v<ar::Wide<T>, ar::Wide<S>>&&
-             FloatLanes<T>::available) struct HopLanes<ar::FloatHop<T, S, false>> : FloatLanes<T> {
+requires(sizeof(T) > 1 && std::is_same_v<ar::Wide<T>, ar::Wide<S>> &&
+         FloatLanes<T>::available) struct HopLanes<ar::FloatHop<T, S, false>> : FloatLanes<T> {
   using V = typename FloatLanes<T>::V;
   using C = ar::Wide<S>;
   using FloatLanes<T>::d;

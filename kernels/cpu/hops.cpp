@@ -24,7 +24,8 @@ class HopRunner {
     for (std::int64_t i = first; i < first + elements; ++i) {
       switch (hop_.kind) {
         case Hop::Kind::copy:
-          dst[i] = hop_.a_is_leaf ? op_.store(op_.lift(leaf(hop_.a, i))) : stored(hop_.a, i);
+          dst[i] =
+              hop_.a_is_leaf ? op_.store(op_.lift(leaf(hop_.a, i), hop_.a_row)) : stored(hop_.a, i);
           break;
         case Hop::Kind::combine:
           dst[i] = op_.store(combined(i));
@@ -32,6 +33,10 @@ class HopRunner {
         case Hop::Kind::lower:
           reinterpret_cast<Element*>(hop_.dst)[i] =
               hop_.a_is_leaf ? leaf(hop_.a, i) : op_.lower(op_.load(stored(hop_.a, i)));
+          if constexpr (arithmetic::tells_rank<Op>)
+            if (hop_.ranks != nullptr)
+              reinterpret_cast<std::int32_t*>(hop_.ranks)[i] =
+                  op_.lower_rank(op_.load(stored(hop_.a, i)), 0);
           break;
       }
     }
@@ -44,17 +49,21 @@ class HopRunner {
   Stored stored(const std::byte* from, std::int64_t i) const {
     return reinterpret_cast<const Stored*>(from)[i];
   }
-  typename Op::Carried value(const std::byte* from, bool is_leaf, std::int64_t i) const {
-    return is_leaf ? op_.lift(leaf(from, i)) : op_.load(stored(from, i));
+  typename Op::Carried value(const std::byte* from, bool is_leaf, std::int32_t row,
+                             std::int64_t i) const {
+    return is_leaf ? op_.lift(leaf(from, i), row) : op_.load(stored(from, i));
   }
   typename Op::Carried combined(std::int64_t i) const {
     const bool fuse = fuse_ == Fuse::own ||
                       (fuse_ == Fuse::ll128 && fuses_at(hop_.position + i, sizeof(Element)));
     if (hop_.own == 1 && hop_.a_is_leaf)
-      return op_.combine_own(leaf(hop_.a, i), value(hop_.b, hop_.b_is_leaf, i), true, fuse);
+      return op_.combine_own(leaf(hop_.a, i), hop_.a_row,
+                             value(hop_.b, hop_.b_is_leaf, hop_.b_row, i), true, fuse);
     if (hop_.own == 2 && hop_.b_is_leaf)
-      return op_.combine_own(leaf(hop_.b, i), value(hop_.a, hop_.a_is_leaf, i), false, fuse);
-    return op_.combine(value(hop_.a, hop_.a_is_leaf, i), value(hop_.b, hop_.b_is_leaf, i));
+      return op_.combine_own(leaf(hop_.b, i), hop_.b_row,
+                             value(hop_.a, hop_.a_is_leaf, hop_.a_row, i), false, fuse);
+    return op_.combine(value(hop_.a, hop_.a_is_leaf, hop_.a_row, i),
+                       value(hop_.b, hop_.b_is_leaf, hop_.b_row, i));
   }
 
   Op op_;

@@ -26,12 +26,14 @@ void run_op(const TileTask& task) {
     case ReduceOp::min:
     case ReduceOp::max:
       return run_task<ar::MinMax<T>>(task);
+    default:
+      return;
   }
 }
 
 void run_integer(const TileTask& task) {
   visit(task.fold.dtype, [&]<class T>() {
-    if constexpr (!ar::is_float<T>) run_op<T>(task);
+    if constexpr (std::is_integral_v<T>) run_op<T>(task);
   });
 }
 

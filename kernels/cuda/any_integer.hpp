@@ -40,6 +40,8 @@ struct AnyInteger {
         return b < a ? b : a;
       case ReduceOp::max:
         return a < b ? b : a;
+      default:
+        break;  // no op of a TreeFold
     }
     return a;
   }

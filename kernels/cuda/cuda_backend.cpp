@@ -10,6 +10,7 @@
 #include "kernels/cuda/fold.hpp"
 #include "kernels/cuda/hops.hpp"
 #include "kernels/cuda/program.hpp"
+#include "kernels/cuda/strided.hpp"
 
 namespace vranks {
 
@@ -91,7 +92,7 @@ class CudaBackend final : public Backend {
   }
 
   std::unique_ptr<PreparedFold> prepare(FoldProgram program, int device) const override {
-    return cuda::prepare_program(std::move(program), device);
+    return cuda::prepare_program(program, device);
   }
 
   void run_hops(std::span<const Hop> hops, const Arithmetic& rules, int device) const override {
@@ -111,27 +112,9 @@ class CudaBackend final : public Backend {
     });
   }
 
-  void copy_rows(const Rows& rows, std::byte* to, int device, Stream stream) const override {
+  void copy(const StridedCopy& copy, int device, Stream stream) const override {
     const CurrentDevice current(device);
-    const auto row_bytes = static_cast<std::size_t>(rows.row_bytes());
-    const auto ranks = static_cast<std::size_t>(rows.ranks);
-    if (row_bytes == 0 || ranks == 0) return;
-    const auto stride = static_cast<std::size_t>(rows.stride_bytes);
-    if (ranks == 1 || stride == row_bytes) {
-      check_cuda(
-          cudaMemcpyAsync(to, rows.data, ranks * row_bytes, cudaMemcpyDeviceToDevice, stream),
-          "copying rows");
-    } else if (stride <= 0x7fffffff) {
-      check_cuda(cudaMemcpy2DAsync(to, row_bytes, rows.data, stride, row_bytes, ranks,
-                                   cudaMemcpyDeviceToDevice, stream),
-                 "copying rows");
-    } else {
-      // Farther apart than a two-dimensional copy allows.
-      for (std::size_t r = 0; r < ranks; ++r)
-        check_cuda(cudaMemcpyAsync(to + r * row_bytes, rows.data + r * stride, row_bytes,
-                                   cudaMemcpyDeviceToDevice, stream),
-                   "copying a row");
-    }
+    cuda::copy_strided(copy, stream);
   }
 
   Workspace kept_workspace(std::size_t bytes, int device, Stream stream) const override {

@@ -18,6 +18,8 @@ void fold_float(const TreeFold& fold, const Plan& plan, Workspace workspace, Str
     case ReduceOp::min:
     case ReduceOp::max:
       return launch_fold<MinMax<T>, true>(fold, plan, workspace, stream);
+    default:
+      break;  // no op of a TreeFold
   }
 }
 

@@ -20,6 +20,8 @@ void fold_common(const TreeFold& fold, const Plan& plan, Workspace workspace, St
       return launch_fold<MinMax<T>, true>(fold, plan, workspace, stream);
     case ReduceOp::prod:
       return fold_any_integer(fold, plan, workspace, stream);
+    default:
+      break;  // no op of a TreeFold
   }
 }
 

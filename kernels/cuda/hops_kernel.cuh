@@ -14,8 +14,9 @@ namespace vranks::cuda {
 // An operand's element: an input, or a carried value.
 template <class Op>
 __device__ __forceinline__ typename Op::Carried operand(const Op& op, const std::byte* from,
-                                                        bool is_leaf, std::int64_t i) {
-  return is_leaf ? op.lift(reinterpret_cast<const typename Op::Element*>(from)[i])
+                                                        bool is_leaf, std::int32_t row,
+                                                        std::int64_t i) {
+  return is_leaf ? op.lift(reinterpret_cast<const typename Op::Element*>(from)[i], row)
                  : op.load(reinterpret_cast<const typename Op::Stored*>(from)[i]);
 }
 
@@ -27,7 +28,7 @@ __device__ __forceinline__ void run_element(const Op& op, const Hop& hop, Fuse f
   switch (hop.kind) {
     case Hop::Kind::copy:
       reinterpret_cast<S*>(hop.dst)[i] =
-          hop.a_is_leaf ? op.store(op.lift(reinterpret_cast<const T*>(hop.a)[i]))
+          hop.a_is_leaf ? op.store(op.lift(reinterpret_cast<const T*>(hop.a)[i], hop.a_row))
                         : reinterpret_cast<const S*>(hop.a)[i];
       return;
     case Hop::Kind::combine: {
@@ -35,14 +36,14 @@ __device__ __forceinline__ void run_element(const Op& op, const Hop& hop, Fuse f
           fuse == Fuse::own || (fuse == Fuse::ll128 && fuses_at(hop.position + i, sizeof(T)));
       typename Op::Carried result;
       if (hop.own == 1 && hop.a_is_leaf)
-        result = op.combine_own(reinterpret_cast<const T*>(hop.a)[i],
-                                operand(op, hop.b, hop.b_is_leaf, i), true, fused);
+        result = op.combine_own(reinterpret_cast<const T*>(hop.a)[i], hop.a_row,
+                                operand(op, hop.b, hop.b_is_leaf, hop.b_row, i), true, fused);
       else if (hop.own == 2 && hop.b_is_leaf)
-        result = op.combine_own(reinterpret_cast<const T*>(hop.b)[i],
-                                operand(op, hop.a, hop.a_is_leaf, i), false, fused);
+        result = op.combine_own(reinterpret_cast<const T*>(hop.b)[i], hop.b_row,
+                                operand(op, hop.a, hop.a_is_leaf, hop.a_row, i), false, fused);
       else
-        result =
-            op.combine(operand(op, hop.a, hop.a_is_leaf, i), operand(op, hop.b, hop.b_is_leaf, i));
+        result = op.combine(operand(op, hop.a, hop.a_is_leaf, hop.a_row, i),
+                            operand(op, hop.b, hop.b_is_leaf, hop.b_row, i));
       reinterpret_cast<S*>(hop.dst)[i] = op.store(result);
       return;
     }
@@ -50,6 +51,10 @@ __device__ __forceinline__ void run_element(const Op& op, const Hop& hop, Fuse f
       reinterpret_cast<T*>(hop.dst)[i] =
           hop.a_is_leaf ? reinterpret_cast<const T*>(hop.a)[i]
                         : op.lower(op.load(reinterpret_cast<const S*>(hop.a)[i]));
+      if constexpr (arithmetic::tells_rank<Op>)
+        if (hop.ranks != nullptr)
+          reinterpret_cast<std::int32_t*>(hop.ranks)[i] =
+              op.lower_rank(op.load(reinterpret_cast<const S*>(hop.a)[i]), 0);
       return;
   }
 }

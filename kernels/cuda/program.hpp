@@ -18,12 +18,14 @@
 namespace vranks::cuda {
 
 enum class ProgramKind {
-  copy,    // one leaf: bits are kept
-  few,     // at most four leaves one after the other: two groups of columns a thread
-  linear,  // any number of leaves one after the other, all combined in the same way
-  tree,    // any code whose waiting results fit in registers
-  deep,    // any code
+  copy,     // one leaf: bits are kept; or none: the program's filling
+  few,      // at most four leaves one after the other: two groups of columns a thread
+  linear,   // any number of leaves one after the other, all combined in the same way
+  tree,     // any code whose waiting results fit in registers
+  deep,     // any code
+  running,  // leaves one after the other, with results stored on the way
 };
+inline constexpr int program_kinds = 6;
 
 // Results that wait on the stack below the top one.
 inline constexpr int tree_waiting = 7;
@@ -49,8 +51,13 @@ inline constexpr int swaps_at = 9;   // deep_waiting bits
 static_assert(swaps_at + deep_waiting <= 32);
 
 constexpr int words_a_leaf(ProgramKind kind) {
-  return kind == ProgramKind::tree || kind == ProgramKind::deep ? 2 : 1;
+  return kind == ProgramKind::copy || kind == ProgramKind::few || kind == ProgramKind::linear ? 1
+                                                                                              : 2;
 }
+// The second word of a leaf of a running fold: its bits, and above them the output row that gets
+// the result so far.
+inline constexpr int stores_at = 4;
+inline constexpr std::int32_t stores_nothing = -1;
 
 struct alignas(16) KernelPiece {
   std::int64_t begin, end, out_begin, origin;  // columns, as in FoldPiece
@@ -58,6 +65,26 @@ struct alignas(16) KernelPiece {
   std::int32_t out_row, out_rows;
   std::int32_t first_tile;
   std::uint32_t leaf_bits;  // of every leaf but the first, where code has rows alone
+  std::int32_t first_row;   // that ops which tell ranks call rank 0
+};
+
+// Where rows lie: at equal distances, or each where a table in device memory says.
+struct KernelRows {
+  std::byte* data = nullptr;
+  std::int64_t stride_bytes = 0;
+  std::byte* const* table = nullptr;
+  std::uint32_t distances = 0;  // the lowest bits of all distances between rows, or-ed
+
+#ifdef __CUDACC__
+  __device__ __forceinline__ bool exist() const { return data != nullptr || table != nullptr; }
+  __device__ __forceinline__ std::byte* row(std::int64_t r) const {
+    return table == nullptr ? data + r * stride_bytes : table[r];
+  }
+#endif
+};
+
+struct KernelTensors {
+  KernelRows in = {}, out = {}, ranks = {};
 };
 
 // Kernel parameters end at 4 KiB.
@@ -70,6 +97,7 @@ struct KernelProgram {
   const std::int32_t* words = nullptr;
   const std::int32_t* piece_of_tile = nullptr;
   Fuse fuse = Fuse::never;  // never, unless there are scaled own inputs to fuse
+  std::uint64_t filling[2] = {};
   // Of a small one.
   std::int32_t first_tile[few_pieces] = {};  // behind the last piece: more than any tile
   KernelPiece few_piece[few_pieces] = {};
@@ -122,14 +150,64 @@ constexpr int tile_columns(ProgramKind kind) {
 template <class Op>
 constexpr int rows_at_once(ProgramKind kind) {
   const bool wide = access_columns<Op>(kind) * sizeof(typename Op::Stored) > 16;
-  return column_groups(kind) == 2 || (kind == ProgramKind::tree && wide) ? 4 : 8;
+  const bool stores = kind == ProgramKind::running;  // code that repeats at every row
+  return column_groups(kind) == 2 || (kind == ProgramKind::tree && wide) || stores ? 4 : 8;
 }
+
+// What an element is copied as: something of its size and its alignment, which for complex numbers
+// is that of a part.
+template <class T>
+using CopiedWord = std::conditional_t<
+    sizeof(T) == 16, Complex<double>,
+    std::conditional_t<sizeof(T) == 8 && alignof(T) == 4, Complex<float>, arithmetic::Bits<T>>>;
+
+// Ops that few callers need: they have no kernels for linear orders, which the ones for trees fold
+// too, so that there is less to compile.
+template <class Op>
+inline constexpr bool is_rare = true;
+template <class T, class S>
+inline constexpr bool is_rare<arithmetic::FloatHop<T, S, false>> = sizeof(T) == 1 ||
+                                                                   (sizeof(S) == 8 &&
+                                                                    sizeof(T) != 8);
+template <class T>
+inline constexpr bool is_rare<arithmetic::MinMaxHop<T>> = sizeof(T) == 1;
+template <class T>
+inline constexpr bool is_rare<arithmetic::IntegerHop<T, T>> = false;
+
+// Whether operands may change places without changing bits.
+template <class Op>
+inline constexpr bool commutes = !std::is_same_v<Op, arithmetic::NanKeepingHop>;
 
 // Launches the kernel of that part. Compiled for every op that visit_hop knows, and KeepBits.
 template <class Op>
-void launch_program(const Op& op, const ProgramPart& part, const FoldRows& rows, Stream stream);
+void launch_program(const Op& op, const ProgramPart& part, const KernelTensors& tensors,
+                    Stream stream);
 
-// Translates the program and takes it to the device.
-std::unique_ptr<PreparedFold> prepare_program(FoldProgram program, int device);
+// What an op's kernels make of the two sides of a combine.
+enum class Sides {
+  free,       // operands may change places
+  kept,       // left and right are what the code says
+  own_first,  // and the combining rank's own input counts as left
+};
+
+// The kernels of a program's op.
+class ProgramOps {
+ public:
+  virtual ~ProgramOps() = default;
+  // As access_columns() and tile_columns() of the op.
+  virtual int access_columns(ProgramKind kind) const = 0;
+  virtual int tile_columns(ProgramKind kind) const = 0;
+  // Whether linear orders have no kernels of their own.
+  virtual bool is_rare() const = 0;
+  virtual Sides sides() const = 0;
+  virtual void launch(const ProgramPart& part, const KernelTensors& tensors,
+                      Stream stream) const = 0;
+};
+
+// Translates the program and takes it to the device; with the ops of its arithmetic, or with
+// others.
+std::unique_ptr<PreparedFold> prepare_program(const FoldProgram& program, int device);
+std::unique_ptr<PreparedFold> prepare_program(const FoldProgram& program, int device,
+                                              std::unique_ptr<ProgramOps> ops);
 
 }  // namespace vranks::cuda

@@ -29,6 +29,7 @@ struct Groups {
   static __device__ __forceinline__ int column(int c) {
     return c / N * (block_threads * N) + c % N;
   }
+  static __device__ __forceinline__ bool exists(int) { return true; }
   // As loaded: elements are taken apart only where they are used.
   struct Raw {
     Pack packs[groups];

@@ -10,5 +10,7 @@ VR_LAUNCH_PROGRAM(KeepBits<std::uint8_t>)
 VR_LAUNCH_PROGRAM(KeepBits<std::uint16_t>)
 VR_LAUNCH_PROGRAM(KeepBits<std::uint32_t>)
 VR_LAUNCH_PROGRAM(KeepBits<std::uint64_t>)
+VR_LAUNCH_PROGRAM(KeepBits<Complex<float>>)
+VR_LAUNCH_PROGRAM(KeepBits<Complex<double>>)
 
 }  // namespace vranks::cuda

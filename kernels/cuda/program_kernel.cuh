@@ -13,17 +13,15 @@
 
 namespace vranks::cuda {
 
-// Ops that meet a rank's own scaled input with one rounding.
+// Ops that may scale their inputs, and those that meet a rank's own scaled input with one rounding.
 template <class Op>
-inline constexpr bool can_fuse = false;
+inline constexpr bool can_scale = false;
 template <class T, class S>
-inline constexpr bool can_fuse<arithmetic::FloatHop<T, S, false>> = true;
+inline constexpr bool can_scale<arithmetic::FloatHop<T, S, false>> = true;
 template <>
-inline constexpr bool can_fuse<arithmetic::NanKeepingHop> = true;
-
-// Whether operands may change places without changing bits.
+inline constexpr bool can_scale<arithmetic::NanKeepingHop> = true;
 template <class Op>
-inline constexpr bool commutes = !std::is_same_v<Op, arithmetic::NanKeepingHop>;
+inline constexpr bool can_fuse = can_scale<Op> && sizeof(typename Op::Element) > 1;
 
 // The next `count` words of code.
 template <int count>
@@ -43,11 +41,15 @@ __device__ __forceinline__ void read_words(const KernelProgram& program, int at,
   }
 }
 
+__device__ __forceinline__ int first_word(const KernelProgram& program, int at) {
+  return program.words == nullptr ? program.few_word[at] : __ldg(program.words + at);
+}
+
 template <class Op, class T, int N>
-__device__ __forceinline__ Row<Op, N> lift_row(const Op& op, const Values<T, N>& x) {
+__device__ __forceinline__ Row<Op, N> lift_row(const Op& op, const Values<T, N>& x, int number) {
   Row<Op, N> row;
 #pragma unroll
-  for (int c = 0; c < N; ++c) row.values[c] = op.lift(x.values[c]);
+  for (int c = 0; c < N; ++c) row.values[c] = op.lift(x.values[c], number);
   return row;
 }
 
@@ -59,25 +61,50 @@ __device__ __forceinline__ void with_op(const Op& op, const F& f) {
 template <class T, class S, class F>
 __device__ __forceinline__ void with_op(const arithmetic::IntegerHop<T, S>& op, const F& f) {
   arithmetic::IntegerHop<T, S> known = op;
-  switch (op.op) {
-#define X(name, aliases, meaning) \
-  case ReduceOp::name:            \
-    known.op = ReduceOp::name;    \
+  if constexpr (!std::is_same_v<T, S>) {
+    known.op = ReduceOp::mean;  // no other op is carried wider
+    known.is_logical = false;
     return f(known);
-    VR_REDUCE_OPS(X)
-#undef X
+  } else {
+    switch (op.op) {
+#define VR_KNOWN(name, may_be_logical)                  \
+  case ReduceOp::name:                                  \
+    known.op = ReduceOp::name;                          \
+    known.is_logical = may_be_logical && op.is_logical; \
+    return f(known);
+      VR_KNOWN(prod, false)
+      VR_KNOWN(min, false)
+      VR_KNOWN(max, false)
+      VR_KNOWN(band, true)
+      VR_KNOWN(bor, true)
+      VR_KNOWN(bxor, true)
+      VR_KNOWN(premul_sum, false)
+#undef VR_KNOWN
+      default:  // a mean is a sum until it is lowered
+        known.op = ReduceOp::sum;
+        known.is_logical = false;
+        return f(known);
+    }
   }
+}
+
+// The op where no input is scaled: nothing asks for it at every element.
+template <class Op>
+__device__ __forceinline__ Op unscaled(Op op) {
+  if constexpr (requires { op.premultiply; }) op.premultiply = false;
+  return op;
 }
 
 // A leaf meets the result so far. fused: bit c says that column c's position is one to fuse.
 template <class Op, class T, int N>
 __device__ __forceinline__ void join_leaf(const Op& op, Row<Op, N>& top, const Values<T, N>& x,
-                                          std::uint32_t leaf, std::uint32_t fused) {
+                                          int number, std::uint32_t leaf, std::uint32_t fused) {
   if constexpr (can_fuse<Op>) {
     if ((leaf & leaf_is_fused) != 0) {
 #pragma unroll
       for (int c = 0; c < N; ++c)
-        top.values[c] = op.combine_own(x.values[c], top.values[c], false, (fused >> c & 1) != 0);
+        top.values[c] =
+            op.combine_own(x.values[c], number, top.values[c], false, (fused >> c & 1) != 0);
       return;
     }
   }
@@ -85,8 +112,8 @@ __device__ __forceinline__ void join_leaf(const Op& op, Row<Op, N>& top, const V
   with_op(op, [&](const Op& known) {
 #pragma unroll
     for (int c = 0; c < N; ++c)
-      top.values[c] = first ? known.combine(known.lift(x.values[c]), top.values[c])
-                            : known.combine(top.values[c], known.lift(x.values[c]));
+      top.values[c] = first ? known.combine(known.lift(x.values[c], number), top.values[c])
+                            : known.combine(top.values[c], known.lift(x.values[c], number));
   });
 }
 
@@ -103,15 +130,27 @@ __device__ __forceinline__ void merge(const Op& op, Row<Op, N>& top, const Row<O
   });
 }
 
-// Runs a piece's code on the columns of `access`, whose first in row 0 is at `in`.
-template <ProgramKind kind, class Op, class Access>
+// The rows that a thread reads, from its first column on.
+struct InRows {
+  const std::byte* first;  // in row 0, where rows are at equal distances
+  std::int64_t stride;
+  std::byte* const* table;
+  std::int64_t offset;  // of the column in a row of the table
+
+  __device__ __forceinline__ const std::byte* row(int r) const {
+    return table == nullptr ? first + r * stride : table[r] + offset;
+  }
+};
+
+// Runs a piece's code on the columns of `access`. store(out row, result so far): of a running fold.
+template <ProgramKind kind, class Op, class Access, class Store>
 __device__ __forceinline__ Row<Op, Access::columns> run_code(
-    const Op& op, const KernelProgram& program, const KernelPiece& piece, const std::byte* in,
-    std::int64_t stride, const Access& access, std::uint32_t fused) {
+    const Op& op, const KernelProgram& program, const KernelPiece& piece, const InRows& in,
+    const Access& access, std::uint32_t fused, const Store& store) {
   constexpr int N = Access::columns;
   constexpr int block = rows_at_once<Op>(kind);
   constexpr int words_each = words_a_leaf(kind);
-  constexpr bool is_tree = words_each == 2;
+  constexpr bool is_tree = kind == ProgramKind::tree || kind == ProgramKind::deep;
 
   std::int32_t words[block * words_each];
   read_words(program, piece.code, words);
@@ -123,17 +162,20 @@ __device__ __forceinline__ Row<Op, Access::columns> run_code(
     const int left = piece.leaves - done;
     if (left >= block) {
 #pragma unroll
-      for (int k = 0; k < block; ++k) x[k] = access.load(in + words[k * words_each] * stride);
+      for (int k = 0; k < block; ++k) x[k] = access.load(in.row(words[k * words_each]));
     } else {
 #pragma unroll
       for (int k = 0; k < block; ++k)
-        if (k < left) x[k] = access.load(in + words[k * words_each] * stride);
+        if (k < left) x[k] = access.load(in.row(words[k * words_each]));
     }
     std::uint32_t leaf[block];
+    std::int32_t number[block];
 #pragma unroll
-    for (int k = 0; k < block; ++k)
-      leaf[k] = is_tree ? static_cast<std::uint32_t>(words[k * words_each + words_each - 1])
-                        : piece.leaf_bits;
+    for (int k = 0; k < block; ++k) {
+      leaf[k] = words_each == 2 ? static_cast<std::uint32_t>(words[k * words_each + words_each - 1])
+                                : piece.leaf_bits;
+      number[k] = words[k * words_each];
+    }
     if (left > block) read_words(program, piece.code + (done + block) * words_each, words);
 
 #pragma unroll
@@ -142,62 +184,127 @@ __device__ __forceinline__ Row<Op, Access::columns> run_code(
       if constexpr (is_tree) {
         if ((leaf[k] & leaf_pushes) != 0) waiting.push(op, top);
         if ((leaf[k] & leaf_starts) != 0)
-          top = lift_row(op, access.elements(x[k]));
+          top = lift_row(op, access.elements(x[k]), number[k]);
         else
-          join_leaf(op, top, access.elements(x[k]), leaf[k], fused);
+          join_leaf(op, top, access.elements(x[k]), number[k], leaf[k], fused);
         std::uint32_t swaps = leaf[k] >> swaps_at;
         for (std::uint32_t m = leaf[k] >> merges_at & 31; m != 0; --m, swaps >>= 1)
           merge(op, top, waiting.pop(op), (swaps & 1) != 0);
-      } else if (k == 0 && done == 0) {
-        top = lift_row(op, access.elements(x[k]));
       } else {
-        join_leaf(op, top, access.elements(x[k]), leaf[k], fused);
+        if (k == 0 && done == 0)
+          top = lift_row(op, access.elements(x[k]), number[k]);
+        else
+          join_leaf(op, top, access.elements(x[k]), number[k], leaf[k], fused);
+        if constexpr (kind == ProgramKind::running)
+          if (const auto to = static_cast<std::int32_t>(leaf[k]) >> stores_at; to != stores_nothing)
+            store(to, top);
       }
     }
   }
   return top;
 }
 
-// Folds the columns of `access`; the first is at `in` in row 0, at `out` in the result's first row,
-// and `position` columns behind the origin.
+// Folds the columns of `access`; the first is `first` columns behind the start of the piece.
 template <ProgramKind kind, class Op, class Access>
 __device__ __forceinline__ void fold_columns(const Op& op, const KernelProgram& program,
-                                             const KernelPiece& piece, const FoldRows& rows,
-                                             const std::byte* in, std::byte* out,
-                                             const Access& access, std::int64_t position) {
+                                             const KernelPiece& piece, const KernelTensors& tensors,
+                                             const InRows& in, std::int64_t first,
+                                             const Access& access) {
   using T = typename Op::Element;
   constexpr int N = Access::columns;
-  Values<T, N> result;
-  const auto run = [&](const Op& same, std::uint32_t fused) {
-    const Row<Op, N> row =
-        run_code<kind>(same, program, piece, in, rows.in_stride_bytes, access, fused);
+  const std::int64_t out_column = piece.out_begin + first;
+  const auto write = [&](std::int64_t r, const Values<T, N>& values) {
+    access.store(values, tensors.out.row(r) + out_column * static_cast<std::int64_t>(sizeof(T)));
+  };
+  [[maybe_unused]] const auto write_ranks = [&](std::int64_t r, const auto& rank_of) {
+    auto* ranks = reinterpret_cast<std::int32_t*>(tensors.ranks.row(r)) + out_column;
 #pragma unroll
-    for (int c = 0; c < N; ++c) result.values[c] = same.lower(row.values[c]);
+    for (int c = 0; c < N; ++c)
+      if (access.exists(c)) ranks[access.column(c)] = rank_of(c);
   };
   if constexpr (kind == ProgramKind::copy) {
-    result = access.elements(access.load(in));
-  } else if constexpr (can_fuse<Op>) {
-    if (op.premultiply) {
-      std::uint32_t fused = program.fuse == Fuse::own ? ~0u : 0u;
-      if (program.fuse == Fuse::ll128) {
-        // The rule repeats after 1920 bytes.
-        const std::int64_t start = position % (1920 / static_cast<std::int64_t>(sizeof(T)));
+    Values<T, N> result;
+    if (piece.leaves != 0) {
+      result = access.elements(access.load(in.first));
+    } else {
+      T filling;
+      memcpy(&filling, program.filling, sizeof(T));
+#pragma unroll
+      for (int c = 0; c < N; ++c) result.values[c] = filling;
+    }
+#pragma unroll 4
+    for (int r = piece.out_row; r < piece.out_row + piece.out_rows; ++r) {
+      write(r, result);
+      if (piece.leaves == 0 && tensors.ranks.exist())
+        write_ranks(r, [](int) { return FoldProgram::no_rank; });
+    }
+    return;
+  } else {
+    Values<T, N> result;
+    const auto write_row = [&](std::int64_t r, const Row<Op, N>& row) {
+      write(r, result);
+      if constexpr (arithmetic::tells_rank<Op>)
+        if (tensors.ranks.exist())
+          write_ranks(r, [&](int c) { return op.lower_rank(row.values[c], piece.first_row); });
+    };
+    const auto lower = [&](const Op& same, const Row<Op, N>& row) {
+#pragma unroll
+      for (int c = 0; c < N; ++c) result.values[c] = same.lower(row.values[c]);
+    };
+    const auto run = [&](const Op& same, std::uint32_t fused) {
+      return run_code<kind>(same, program, piece, in, access, fused,
+                            [&](std::int64_t r, const Row<Op, N>& row) {
+                              lower(same, row);
+                              write_row(r, row);
+                            });
+    };
+    const auto fused_columns = [&] {
+      if (!can_fuse<Op> || program.fuse == Fuse::never) return 0u;
+      if (program.fuse == Fuse::own) return ~0u;
+      std::uint32_t fused = 0;
+      // The rule repeats after 1920 bytes.
+      const std::int64_t start =
+          (piece.begin - piece.origin + first) % (1920 / static_cast<std::int64_t>(sizeof(T)));
+#pragma unroll
+      for (int c = 0; c < N; ++c)
+        if (fuses_at(start + access.column(c), sizeof(T))) fused |= 1u << c;
+      return fused;
+    };
+    const auto write_all = [&](const Row<Op, N>& row) {
+#pragma unroll 4
+      for (int r = piece.out_row; r < piece.out_row + piece.out_rows; ++r) write_row(r, row);
+    };
+    if constexpr (kind == ProgramKind::running) {
+      run(op, fused_columns());  // no mean, so nothing to rescue
+    } else if constexpr (can_scale<Op>) {
+      // A sum doesn't ask at every element whether it is a scaled mean.
+      std::uint32_t again = op.premultiply ? ~0u : 0u;
+      Op scaled = op;
+      if (!op.premultiply) {
+        const Op plain = unscaled(op);
+        const Row<Op, N> row = run(plain, 0);
+        lower(plain, row);
+        if constexpr (arithmetic::can_rescue<Op>) {
+#pragma unroll
+          for (int c = 0; c < N; ++c)
+            if (op.must_rescue(row.values[c])) again |= 1u << c;
+          if (again != 0) scaled = op.rescued();
+        }
+      }
+      if (again != 0) {
+        const Row<Op, N> row = run(scaled, op.premultiply ? fused_columns() : 0u);
 #pragma unroll
         for (int c = 0; c < N; ++c)
-          if (fuses_at(start + access.column(c), sizeof(T))) fused |= 1u << c;
+          if ((again >> c & 1) != 0) result.values[c] = scaled.lower(row.values[c]);
       }
-      run(op, fused);
+      write_all(Row<Op, N>{});  // these ops tell no ranks
     } else {
-      // A sum doesn't ask at every element whether it is a scaled mean.
-      Op plain = op;
-      plain.premultiply = false;
-      run(plain, 0);
+      const Op plain = unscaled(op);
+      const Row<Op, N> row = run(plain, 0);
+      lower(plain, row);
+      write_all(row);
     }
-  } else {
-    run(op, 0);
   }
-#pragma unroll 4
-  for (int r = 0; r < piece.out_rows; ++r) access.store(result, out + r * rows.out_stride_bytes);
 }
 
 __device__ __forceinline__ KernelPiece piece_of(const KernelProgram& program, int tile) {
@@ -209,12 +316,14 @@ __device__ __forceinline__ KernelPiece piece_of(const KernelProgram& program, in
 }
 
 // Blocks that a multiprocessor must have registers for, so that it keeps enough loads in flight.
-constexpr int blocks_at_once(ProgramKind kind) { return kind == ProgramKind::tree ? 4 : 5; }
+constexpr int blocks_at_once(ProgramKind kind) {
+  return kind == ProgramKind::tree || kind == ProgramKind::running ? 4 : 5;
+}
 
 template <class Op, ProgramKind kind>
 __global__ void __launch_bounds__(block_threads, blocks_at_once(kind))
     program_kernel(const __grid_constant__ KernelProgram program,
-                   const __grid_constant__ FoldRows rows, const __grid_constant__ Op op) {
+                   const __grid_constant__ KernelTensors tensors, const __grid_constant__ Op op) {
   using T = typename Op::Element;
   constexpr std::int64_t width = sizeof(T);
   constexpr int N = access_columns<Op>(kind);
@@ -225,28 +334,43 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once(kind))
   const std::int64_t tile = static_cast<int>(blockIdx.x) - piece.first_tile;
   std::int64_t tile_first = tile * tile_columns<Op>(kind);
 
-  const std::byte* in = rows.in + piece.begin * width;
-  std::byte* const out = rows.out + piece.out_row * rows.out_stride_bytes + piece.out_begin * width;
-  std::int64_t strides = piece.out_rows > 1 ? rows.out_stride_bytes : 0;
+  // A copy reads one row, others several.
+  InRows in{.first = tensors.in.data + piece.begin * width,
+            .stride = tensors.in.stride_bytes,
+            .table = tensors.in.table,
+            .offset = piece.begin * width};
+  std::uint32_t distances = tensors.in.distances;
   if constexpr (kind == ProgramKind::copy) {
-    std::int32_t words[4];
-    read_words(program, piece.code, words);
-    in += words[0] * rows.in_stride_bytes;
-  } else {
-    strides |= rows.in_stride_bytes;
+    if (piece.leaves != 0) {
+      std::int32_t words[4];
+      read_words(program, piece.code, words);
+      in.first = in.row(words[0]);
+    } else {
+      in.first = tensors.out.row(piece.out_row) + piece.out_begin * width;  // not read
+    }
+    distances = 0;
   }
   const auto fold = [&](const auto& access, std::int64_t first) {
-    fold_columns<kind>(op, program, piece, rows, in + first * width, out + first * width, access,
-                       piece.begin - piece.origin + first);
+    InRows from = in;
+    from.first += first * width;
+    from.offset += first * width;
+    fold_columns<kind>(op, program, piece, tensors, from, first, access);
   };
 
   // Where all rows lie alike, groups of columns start at aligned addresses, the first perhaps in
   // front of the piece, and only a group that the piece's borders cut is read column by column.
   bool aligned = false;
   if constexpr (kind != ProgramKind::deep) {
-    const auto in_at = reinterpret_cast<std::uintptr_t>(in);
-    const auto out_at = reinterpret_cast<std::uintptr_t>(out);
-    aligned = strides % (N * width) == 0 && (in_at ^ out_at) % (N * width) == 0;
+    if (kind == ProgramKind::running || piece.out_rows != 1) distances |= tensors.out.distances;
+    const auto in_at = reinterpret_cast<std::uintptr_t>(
+        kind == ProgramKind::copy
+            ? in.first
+            : tensors.in.row(tensors.in.table == nullptr ? 0 : first_word(program, piece.code)) +
+                  piece.begin * width);
+    const auto out_at =
+        reinterpret_cast<std::uintptr_t>(tensors.out.row(piece.out_row) + piece.out_begin * width);
+    // Complex numbers may lie at multiples of their parts.
+    aligned = (distances | (in_at ^ out_at)) % (N * width) == 0 && in_at % width == 0;
     if (aligned) {
       tile_first -= static_cast<std::int64_t>(in_at % (N * width)) / width;
       const std::int64_t first = tile_first + thread * N;

@@ -11,26 +11,32 @@
 namespace vranks::cuda {
 
 template <class Op, ProgramKind kind>
-void launch_kind(const Op& op, const ProgramPart& part, const FoldRows& rows, Stream stream) {
+void launch_kind(const Op& op, const ProgramPart& part, const KernelTensors& tensors,
+                 Stream stream) {
   program_kernel<Op, kind>
-      <<<static_cast<unsigned>(part.tiles), block_threads, 0, stream>>>(part.program, rows, op);
+      <<<static_cast<unsigned>(part.tiles), block_threads, 0, stream>>>(part.program, tensors, op);
   check_cuda(cudaGetLastError(), "launching a fold program");
 }
 
 template <class Op>
-void launch_program(const Op& op, const ProgramPart& part, const FoldRows& rows, Stream stream) {
+void launch_program(const Op& op, const ProgramPart& part, const KernelTensors& tensors,
+                    Stream stream) {
   if constexpr (std::is_same_v<Op, KeepBits<typename Op::Element>>) {
-    launch_kind<Op, ProgramKind::copy>(op, part, rows, stream);
+    launch_kind<Op, ProgramKind::copy>(op, part, tensors, stream);
   } else {
     switch (part.kind) {
       case ProgramKind::few:
-        return launch_kind<Op, ProgramKind::few>(op, part, rows, stream);
+        if constexpr (!is_rare<Op>) launch_kind<Op, ProgramKind::few>(op, part, tensors, stream);
+        return;
       case ProgramKind::linear:
-        return launch_kind<Op, ProgramKind::linear>(op, part, rows, stream);
+        if constexpr (!is_rare<Op>) launch_kind<Op, ProgramKind::linear>(op, part, tensors, stream);
+        return;
       case ProgramKind::tree:
-        return launch_kind<Op, ProgramKind::tree>(op, part, rows, stream);
+        return launch_kind<Op, ProgramKind::tree>(op, part, tensors, stream);
       case ProgramKind::deep:
-        return launch_kind<Op, ProgramKind::deep>(op, part, rows, stream);
+        return launch_kind<Op, ProgramKind::deep>(op, part, tensors, stream);
+      case ProgramKind::running:
+        return launch_kind<Op, ProgramKind::running>(op, part, tensors, stream);
       case ProgramKind::copy:
         break;  // KeepBits
     }
@@ -39,6 +45,6 @@ void launch_program(const Op& op, const ProgramPart& part, const FoldRows& rows,
 
 #define VR_LAUNCH_PROGRAM(...)                                                 \
   template void launch_program(const __VA_ARGS__& op, const ProgramPart& part, \
-                               const FoldRows& rows, Stream stream);
+                               const KernelTensors& tensors, Stream stream);
 
 }  // namespace vranks::cuda

@@ -39,7 +39,7 @@ TEST(AllReduce, RefusesImpossibleShapes) {
   EXPECT_TRUE(says(error_of([&] {
                      all_reduce(view(x, {2, 3}), view(x + 6, {3, 2}));
                    }),
-                   "must have (2, 3)"));
+                   "output has 3 slices but must have 2"));
   EXPECT_TRUE(says(error_of([&] {
                      reduce_ranks(view(x, {2, 3}), view(x + 6, {2, 3}));
                    }),
@@ -75,12 +75,19 @@ TEST(AllReduce, RefusesOverlap) {
   EXPECT_TRUE(says(error_of([&] { reduce_ranks(at(0), view(x.data() + 4, {8})); }), "overlaps"));
 }
 
-TEST(AllReduce, RefusesOverlappingStrides) {
-  float x[32] = {}, y[32];
+TEST(AllReduce, RefusesOutputsWhoseElementsOverlap) {
+  float x[32] = {1, 2, 3, 4, 5, 6, 7, 8}, y[32];
+  for (const std::int64_t stride : {0, 4, -7}) {
+    const TensorView slices{x + 16, DType::f32, {2, 8}, {stride, 1}, {}};
+    EXPECT_TRUE(says(error_of([&] { all_reduce(view(y, {2, 8}), slices); }), "overlap"));
+  }
+  // Inputs may: all ranks hold one slice, or windows of one row.
   const TensorView same_memory{x, DType::f32, {4, 8}, {0, 1}, {}};
-  EXPECT_TRUE(says(error_of([&] { all_reduce(same_memory, view(y, {4, 8})); }), "overlap"));
-  const TensorView sliding{x, DType::f32, {4, 8}, {4, 1}, {}};
-  EXPECT_TRUE(says(error_of([&] { all_reduce(sliding, view(y, {4, 8})); }), "overlap"));
+  all_reduce(same_memory, view(y, {4, 8}), {.op = ReduceOp::sum});
+  EXPECT_EQ(y[8 + 2], 12);
+  const TensorView sliding{x, DType::f32, {4, 4}, {1, 1}, {}};
+  all_reduce(sliding, view(y, {4, 4}), {.op = ReduceOp::sum});
+  EXPECT_EQ(y[3], 4 + 5 + 6 + 7);
 }
 
 TEST(AllReduce, RefusesUnknownAlgorithmAndShortWorkspace) {
@@ -105,6 +112,13 @@ TEST(AllReduce, SaysWhatItDid) {
   EXPECT_EQ(mean.accumulate, "f32");
   EXPECT_EQ(mean.mean, "divide");
   EXPECT_EQ(mean.nan, "");
+  EXPECT_EQ(mean.fp8, "");
+  EXPECT_EQ(mean.executor, "fused");
+  EXPECT_EQ(run_steps(Collective::all_reduce, view(x, {2, 2}), view(x, {2, 2})).executor, "steps");
+  Float8E5M2 small[4] = {};
+  EXPECT_EQ(all_reduce(view(small, {2, 2}), view(small, {2, 2})).fp8, "saturate");
+  EXPECT_EQ(all_reduce(view(small, {2, 2}), view(small, {2, 2}), {.fp8 = Fp8Mode::ieee}).fp8,
+            "ieee");
   std::int16_t y[4] = {};
   EXPECT_EQ(reduce_ranks(view(y, {2, 2}), view(y, {2})).accumulate, "i64");
   EXPECT_EQ(all_reduce(view(y, {2, 2}), view(y, {2, 2}), {.op = ReduceOp::max}).nan, "propagate");

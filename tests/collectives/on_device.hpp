@@ -47,6 +47,24 @@ class OnDevice : public testing::TestWithParam<Device> {
     return out;
   }
 
+  // The output of any call on x of that shape, by one of the executors.
+  template <class T>
+  std::vector<T> results(Collective collective, const std::vector<T>& x, const Shape& shape,
+                         const CollectiveOptions& options = {}, bool steps = false) const {
+    const Shape out_shape = output_shape(collective, shape, options);
+    std::vector<T> out(static_cast<std::size_t>(element_count(out_shape)));
+    std::memset(static_cast<void*>(out.data()), 0xa5, out.size() * sizeof(T));
+    const DeviceBuffer device_in(x.size() * sizeof(T), GetParam());
+    const DeviceBuffer device_out(out.size() * sizeof(T), GetParam());
+    device_in.copy_from_host(x.data(), x.size() * sizeof(T));
+    device_out.copy_from_host(out.data(), out.size() * sizeof(T));
+    const TensorView in{device_in.data(), dtype_of<T>(), shape, {}, GetParam()};
+    const TensorView to{device_out.data(), dtype_of<T>(), out_shape, {}, GetParam()};
+    steps ? run_steps(collective, in, to, options) : run(collective, in, to, options);
+    device_out.copy_to_host(out.data(), out.size() * sizeof(T));
+    return out;
+  }
+
   // Row 0 of an all_reduce, after checking that all rows are equal, that in place gives the same
   // bits and that reduce_ranks does too.
   template <class T>

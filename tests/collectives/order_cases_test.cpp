@@ -5,7 +5,9 @@
 // device. tests/cases.md lists the reports.
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "cases.hpp"
 #include "on_device.hpp"
 #include "ranks/half.hpp"
 #include "ranks/names.hpp"
@@ -37,18 +39,13 @@ class OrderCases : public OnDevice {
       EXPECT_EQ(std::memcmp(rows.data(), rows.data() + r * n, n * sizeof(T)), 0)
           << options.algorithm << ", rank " << r;
     std::vector<double> row;
-    for (std::size_t i = 0; i < n; ++i) {
-      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
-        row.push_back(to_float(rows[i]));
-      else
-        row.push_back(static_cast<double>(rows[i]));
-    }
+    for (std::size_t i = 0; i < n; ++i) row.push_back(number(rows[i]));
     return row;
   }
 
   // Calls f(options) for every all_reduce algorithm and its variants over R ranks.
   template <class F>
-  static void for_each_algorithm(std::int64_t ranks, const F& f) {
+  static void for_each_variant(std::int64_t ranks, const F& f) {
     for (const Algorithm& algorithm : algorithms())
       if (has_word(algorithm.collectives, "all_reduce"))
         for (const Parameters& parameters : variants(algorithm, ranks)) {
@@ -75,7 +72,7 @@ TEST_P(OrderCases, RND_1_CancellationShowsTheOrder) {
   EXPECT_EQ(sum("recursive_doubling"), (Values{0, 0, 0, 0}));
   EXPECT_EQ(sum("direct"), (Values{0, 0, 0, 0}));
   EXPECT_EQ(sum("one_shot"), (Values{1, 1, 1, 1}));
-  for_each_algorithm(4, [&](CollectiveOptions options) {
+  for_each_variant(4, [&](CollectiveOptions options) {
     options.op = ReduceOp::sum;
     options.accumulate = Accumulate::f64;
     EXPECT_EQ(values(x, 4, options), (Values{2, 2, 2, 2}));
@@ -85,12 +82,7 @@ TEST_P(OrderCases, RND_1_CancellationShowsTheOrder) {
 TEST_P(OrderCases, RND_4_PremultipliedMeans) {
   const auto check = [&]<class T>(std::int64_t ranks, T v, double emulated) {
     const std::vector<T> x(static_cast<std::size_t>(ranks), v);
-    EXPECT_EQ(values(x, ranks, {})[0], [&] {
-      if constexpr (std::is_same_v<T, float>)
-        return static_cast<double>(v);
-      else
-        return static_cast<double>(to_float(v));
-    }());
+    EXPECT_EQ(values(x, ranks, {})[0], number(v));
     // Sequential adds of separately rounded products, as the report has it.
     const CollectiveOptions options{
         .algorithm = "ring", .accumulate = Accumulate::storage, .mean = MeanMode::premultiply};
@@ -102,11 +94,13 @@ TEST_P(OrderCases, RND_4_PremultipliedMeans) {
   check(7, to_bfloat16(1), 0.9921875);
   check(10, to_bfloat16(1), 1.0078125);
   check(10, BFloat16{0x7f7f}, infinity);
+  check(3, element<Float8E4M3>(7), 7.5);
+  check(10, element<Float8E4M3>(448), 384);
 }
 
 TEST_P(OrderCases, OVF_1_HalfMeanDoesNotOverflow) {
   const std::vector<Half> x(8, to_half(60000));
-  for_each_algorithm(2, [&](const CollectiveOptions& options) {
+  for_each_variant(2, [&](const CollectiveOptions& options) {
     EXPECT_EQ(values(x, 2, options), Values(4, 60000.0));
   });
 }
@@ -120,7 +114,7 @@ TEST_P(OrderCases, OVF_3_HalfSumsThatCancel) {
   };
   EXPECT_EQ(sum("ring"), (Values{inf, inf, 0, -inf, -inf, -inf, 0, inf}));
   for (const double each : sum("recursive_doubling")) EXPECT_TRUE(std::isnan(each));
-  for_each_algorithm(8, [&](CollectiveOptions options) {
+  for_each_variant(8, [&](CollectiveOptions options) {
     options.op = ReduceOp::sum;
     options.accumulate = Accumulate::f32;
     EXPECT_EQ(values(x, 8, options), Values(8, 0.0));
@@ -128,33 +122,56 @@ TEST_P(OrderCases, OVF_3_HalfSumsThatCancel) {
 }
 
 TEST_P(OrderCases, NAN_1_MinMaxByPolicy) {
-  const auto check = [&]<class T>(const auto& make) {
-    std::vector<T> x;
+  for_each_dtype(is_floating, [&]<class T>() {
+    SCOPED_TRACE(name(dtype_of<T>()));
+    constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+    Values column;
     for (int r = 0; r < 4; ++r)
-      for (int i = 0; i < 5; ++i)
-        x.push_back(make(i == r || i == 4 ? NAN : static_cast<float>(r + 1)));
-    for_each_algorithm(4, [&](CollectiveOptions options) {
-      for (const bool is_min : {true, false}) {
-        options.op = is_min ? ReduceOp::min : ReduceOp::max;
-        options.nan = NanPolicy::propagate;
-        for (const double each : values(x, 4, options)) EXPECT_TRUE(std::isnan(each));
-        options.nan = NanPolicy::ignore;
-        const Values found = values(x, 4, options);
-        const Values right = is_min ? Values{2, 1, 1, 1} : Values{4, 4, 4, 3};
-        EXPECT_EQ(Values(found.begin(), found.end() - 1), right);
-        EXPECT_TRUE(std::isnan(found[4]));
+      for (int i = 0; i < 5; ++i) column.push_back(i == r || i == 4 ? nan_value : r + 1.0);
+    const std::vector<T> x = elements<T>(column);
+    const auto same = [](const Values& found, const Values& right) {
+      return std::ranges::equal(found, right, [](double a, double b) {
+        return a == b || (std::isnan(a) && std::isnan(b));
+      });
+    };
+    for (const bool is_min : {true, false}) {
+      const ReduceOp op = is_min ? ReduceOp::min : ReduceOp::max;
+      for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::ignore}) {
+        const Values right = nan == NanPolicy::propagate ? Values(5, nan_value)
+                             : is_min                    ? Values{2, 1, 1, 1, nan_value}
+                                                         : Values{4, 4, 4, 3, nan_value};
+        for_each_variant(4, [&](CollectiveOptions options) {
+          options.op = op;
+          options.nan = nan;
+          EXPECT_TRUE(same(values(x, 4, options), right));
+        });
+        // A scan's row r is over ranks 0 to r.
+        Values running;
+        for (std::size_t i = 0; i < 20; ++i) {
+          const double above = i < 5 ? column[i] : running[i - 5], own = column[i];
+          const bool any = std::isnan(above) || std::isnan(own);
+          running.push_back(any && nan == NanPolicy::propagate ? nan_value
+                            : is_min                           ? std::fmin(above, own)
+                                                               : std::fmax(above, own));
+        }
+        for (const Algorithm& algorithm : algorithms()) {
+          const CollectiveOptions options{.op = op, .algorithm = algorithm.name, .nan = nan};
+          const auto check = [&](Collective collective, const Values& wanted) {
+            if (!supports(algorithm, collective)) return;
+            EXPECT_TRUE(same(numbers(results(collective, x, {4, 5}, options)), wanted))
+                << algorithm.name;
+          };
+          check(Collective::scan, running);
+          check(Collective::reduce, right);
+        }
       }
-    });
-  };
-  check.template operator()<float>([](float v) { return v; });
-  check.template operator()<double>([](float v) { return static_cast<double>(v); });
-  check.template operator()<Half>([](float v) { return to_half(v); });
-  check.template operator()<BFloat16>([](float v) { return to_bfloat16(v); });
+    }
+  });
 }
 
 TEST_P(OrderCases, ALI_1_InPlaceWithFewerElementsThanRanks) {
   const std::vector<double> x{0, 0, 1, 1, 2, 0.5, 3, 1.0 / 3};
-  for_each_algorithm(4, [&](CollectiveOptions options) {
+  for_each_variant(4, [&](CollectiveOptions options) {
     options.op = ReduceOp::sum;
     options.mean = {};
     const Values found = values(x, 4, options);  // in place gives the same bits
@@ -164,17 +181,27 @@ TEST_P(OrderCases, ALI_1_InPlaceWithFewerElementsThanRanks) {
 }
 
 TEST_P(OrderCases, NP2_1_RanksThatAreNoPowerOfTwo) {
-  for (const std::int64_t ranks : {3, 5, 6, 7, 12, 48, 100})
-    for (const std::int64_t n : {std::int64_t{1}, ranks + 3}) {
-      std::vector<std::int32_t> x;
-      for (std::int64_t r = 0; r < ranks; ++r)
-        x.insert(x.end(), static_cast<std::size_t>(n), static_cast<std::int32_t>(r + 1));
-      const auto right = static_cast<double>(ranks * (ranks + 1) / 2);
-      for_each_algorithm(ranks, [&](CollectiveOptions options) {
+  for (const std::int64_t ranks : {3, 5, 6, 7, 12, 48, 100}) {
+    const auto right = static_cast<double>(ranks * (ranks + 1) / 2);
+    std::vector<std::int32_t> own(static_cast<std::size_t>(ranks));
+    std::iota(own.begin(), own.end(), 1);
+    for (const std::int64_t n : {std::int64_t{1}, ranks + 3})
+      for_each_variant(ranks, [&](CollectiveOptions options) {
         options.op = ReduceOp::sum;
-        EXPECT_EQ(values(x, ranks, options), Values(static_cast<std::size_t>(n), right));
+        EXPECT_EQ(values(columns_of(own, static_cast<std::size_t>(n)), ranks, options),
+                  Values(static_cast<std::size_t>(n), right));
       });
-    }
+    const std::vector<std::int32_t> square = columns_of(own, own.size());
+    for_each_algorithm(Collective::reduce_scatter, ranks, ReduceOp::sum, [&](const auto& options) {
+      EXPECT_EQ(numbers(results(Collective::reduce_scatter, square, {ranks, ranks}, options)),
+                Values(own.size(), right));
+    });
+    for_each_algorithm(Collective::all_gather, ranks, ReduceOp::sum, [&](const auto& options) {
+      const auto rows = results(Collective::all_gather, own, {ranks, 1}, options);
+      for (std::int64_t r = 0; r < ranks; ++r)
+        EXPECT_TRUE(std::equal(own.begin(), own.end(), rows.begin() + r * ranks)) << r;
+    });
+  }
 }
 
 }  // namespace

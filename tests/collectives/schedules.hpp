@@ -8,6 +8,7 @@
 #include <rapidcheck.h>
 
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,7 +36,10 @@ inline int for_each_schedule(std::int64_t ranks, const std::function<void(const 
         const Problem problem{.collective = collective.collective,
                               .ranks = ranks,
                               .elements = 48 * ranks,
-                              .root = has_root(collective.collective) ? ranks / 2 : 0};
+                              .root = has_root(collective.collective) ? ranks / 2 : 0,
+                              .sources = collective.collective == Collective::permute
+                                             ? random_permutation(ranks)
+                                             : Sources{}};
         std::optional<Schedule> schedule;
         try {
           const Selection chosen = select(algorithm, problem, parameters);
@@ -60,11 +64,18 @@ inline Schedule random_schedule() {
     return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int32_t>(0, n));
   };
   ScheduleShape shape;
-  shape.collective = *rc::gen::element(Collective::all_reduce, Collective::reduce,
-                                       Collective::reduce_scatter, Collective::all_gather);
+  do {
+    shape.collective = collectives()[static_cast<std::size_t>(
+                                         below(static_cast<std::int32_t>(collectives().size())))]
+                           .collective;
+  } while (takes_counts(shape.collective));
   shape.ranks = 1 + below(4);
   if (has_root(shape.collective)) shape.root = below(shape.ranks);
-  shape.chunks = shape.ranks * (1 + below(2));
+  if (shape.collective == Collective::permute)
+    for (std::int32_t r = 0; r < shape.ranks; ++r)
+      shape.sources.push_back(below(shape.ranks + 1) - 1);
+  shape.chunks = std::lcm(shape.blocks(), shape.ranks) * (1 + below(2));
+  if (shape.collective == Collective::barrier) shape.chunks = 1;
   shape.scratch_chunks = below(3);
   const WritableChunks chunks(shape);
   std::vector<bool> written(chunks.size()), in_step(chunks.size());

@@ -96,20 +96,6 @@ GoldenRecord setting_of(const std::vector<std::string_view>& words,
 
 }  // namespace
 
-std::string GoldenRecord::missing() const {
-  try {
-    parse_dtype(dtype);
-  } catch (const Error&) {
-    return "dtype " + dtype;
-  }
-  try {
-    parse_reduce_op(op);
-  } catch (const Error&) {
-    return "op " + op;
-  }
-  return "";
-}
-
 Problem GoldenRecord::problem() const {
   return {.collective = collective,
           .ranks = ranks,

@@ -23,13 +23,11 @@ struct GoldenRecord {
   std::int64_t ranks = 1;
   std::int64_t ranks_per_node = 1;
   std::int64_t elements = 0;  // of a rank's input
-  std::string dtype, op;      // by name: some may be unknown to this build
+  std::string dtype, op;      // by name
   InputKind input = InputKind::values;
   std::uint64_t hash = 0;  // of the result: rank 0's, or all blocks of a reduce-scatter
 
-  // "dtype f8e4m3" or "op x" if this build lacks it, otherwise empty.
-  std::string missing() const;
-  // Precondition: nothing is missing.
+  // Throws bad_argument for a dtype or op that has no such name.
   Problem problem() const;
   // For messages.
   std::string to_string() const;

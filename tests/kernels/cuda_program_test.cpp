@@ -61,10 +61,10 @@ TEST_F(CudaProgram, ReplaysInAGraph) {
     const DeviceBuffer x(bytes, cuda_device);
     auto* const data = static_cast<std::byte*>(x.data());
     constexpr auto stride = static_cast<std::int64_t>(n * sizeof(float));
-    ASSERT_EQ(prepared->workspace_bytes(), 0u);
-
     ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    prepared->run({data, stride, data, stride}, {}, stream);
+    // Rows at equal distances need no workspace.
+    const RowAddresses rows{.data = data, .stride_bytes = stride};
+    prepared->run({.in = rows, .out = rows}, {}, stream);
     cudaGraph_t graph;
     cudaGraphExec_t replay;
     ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
@@ -86,6 +86,35 @@ TEST_F(CudaProgram, ReplaysInAGraph) {
   cudaStreamDestroy(stream);
 }
 
+// Processors convert 8-bit floats in ways of their own: all pairs of all of them.
+TEST_F(CudaProgram, EightBitFloatsAreThoseOfTheCpu) {
+  std::vector<std::uint8_t> in(2 * 65536);
+  for (std::size_t k = 0; k < 65536; ++k) {
+    in[k] = static_cast<std::uint8_t>(k);
+    in[65536 + k] = static_cast<std::uint8_t>(k >> 8);
+  }
+  for (const DType dtype : {DType::f8e4m3, DType::f8e5m2})
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::prod})
+      for (const Fp8Mode mode : {Fp8Mode::saturate, Fp8Mode::ieee}) {
+        FoldProgram program = sum(2, 65536, 65536);
+        program.arithmetic = {.dtype = dtype, .op = op, .fp8 = mode};
+        std::vector<std::uint8_t> results[2];
+        for (const Device device : {Device{}, cuda_device}) {
+          const auto prepared = backend_for(device).prepare(program, device.index);
+          const DeviceBuffer x(in.size(), device);
+          x.copy_from_host(in.data(), in.size());
+          const RowAddresses rows{.data = static_cast<std::byte*>(x.data()), .stride_bytes = 65536};
+          const DeviceBuffer workspace(prepared->workspace_bytes(), device);
+          prepared->run({.in = rows, .out = rows}, {workspace.data(), prepared->workspace_bytes()},
+                        nullptr);
+          std::vector<std::uint8_t>& result = results[device.kind == DeviceKind::cuda];
+          result.resize(in.size());
+          x.copy_to_host(result.data(), result.size());
+        }
+        EXPECT_EQ(results[0], results[1]) << name(dtype) << ' ' << name(op) << ' ' << name(mode);
+      }
+}
+
 TEST_F(CudaProgram, RefusesWhatIsNoCode) {
   const auto refused = [](std::vector<FoldStep> code, std::int32_t length) {
     FoldProgram program{.arithmetic = {}, .code = std::move(code), .pieces = {}, .stack = 1};
@@ -97,6 +126,11 @@ TEST_F(CudaProgram, RefusesWhatIsNoCode) {
   refused({{0, FoldAction::load}, {1, FoldAction::load}}, 2);
   refused({{0, FoldAction::load}}, 2);
   refused({{0, FoldAction::load}}, 0);
+  refused({{0, FoldAction::load}, {0, FoldAction::fill}}, 2);
+  refused({{0, FoldAction::store}}, 1);
+  refused({{0, FoldAction::load}, {0, FoldAction::store}, {1, FoldAction::store}}, 3);
+  // Results stored on the way, and one for all rows besides.
+  refused({{0, FoldAction::load}, {0, FoldAction::store}}, 2);
 }
 
 }  // namespace

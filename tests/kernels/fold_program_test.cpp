@@ -2,162 +2,116 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fold programs on every device against the plain reference, bit for bit: every dtype, op and rule,
-// on random expressions over 1 to 1024 rows, cut into pieces that begin anywhere, with results in
-// one row or all, in place or not. The reference evaluates the expression, not the code made of it.
+// on random expressions over 1 to 1024 rows, running folds and fillings, cut into pieces that begin
+// anywhere, on rows that lie anywhere, with results in one row or all, in place or not.
 #include "kernels/fold_program.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <span>
 
 #include "kernels/backend.hpp"
-#include "random_expression.hpp"
+#include "random_program.hpp"
 #include "ranks/error.hpp"
 #include "rules_cases.hpp"
+#include "rules_reference.hpp"
 
 namespace vranks {
 namespace {
 
 // --- programs ------------------------------------------------------------------------------------
 
-struct Sizes {
-  std::int32_t rows;
-  std::int64_t columns;
-};
+template <class T>
+std::vector<T> untouched(std::int64_t elements) {
+  std::vector<T> all(static_cast<std::size_t>(elements));
+  std::memset(static_cast<void*>(all.data()), 0xa5, all.size() * sizeof(T));
+  return all;
+}
 
-struct Tensors {
-  std::int64_t in_start, in_stride;    // in elements
-  std::int64_t out_start, out_stride;  // likewise
-  std::int64_t out_rows;
-  bool in_place;
-};
-
-// Rows that all begin at multiples of 16 bytes, or anywhere.
-Tensors random_tensors(const Sizes& sizes, std::int64_t out_columns, std::int64_t bytes,
-                       Random& random) {
-  Tensors t{};
-  t.in_place = chance(random, 30);
-  const std::int64_t unit = chance(random, 60) ? 16 / bytes : 1;
-  const auto stride = [&](std::int64_t columns) {
-    return (columns + below(random, 3) * unit + unit - 1) / unit * unit;
-  };
-  t.in_start = below(random, 3) * unit;
-  t.in_stride = stride(sizes.columns);
-  t.out_rows = t.in_place || chance(random, 50) ? sizes.rows : 1;
-  t.out_start = t.in_place ? t.in_start : below(random, 3) * unit;
-  t.out_stride = t.in_place ? t.in_stride : stride(out_columns);
-  return t;
+template <class T>
+void expect_same(const std::vector<T>& right, const std::vector<T>& found, const RowPlaces& places,
+                 const FoldProgram& program) {
+  for (std::size_t k = 0; k < right.size(); ++k) {
+    if (std::memcmp(&right[k], &found[k], sizeof(T)) == 0) continue;
+    const auto at = static_cast<std::int64_t>(k);
+    const auto bytes = [](const T& x) {
+      return fmt::format(
+          "{:02x}",
+          fmt::join(std::span(reinterpret_cast<const unsigned char*>(&x), sizeof(T)), " "));
+    };
+    std::string where;
+    for (std::size_t r = 0; r < places.at.size(); ++r)
+      if (at >= places.at[r] && at < places.at[r] + places.stride)
+        where += fmt::format("row {} column {} ", r, at - places.at[r]);
+    FAIL() << where << ": " << bytes(found[k]) << " instead of " << bytes(right[k])
+           << " (lowest byte first); rows in a table " << places.in_table << ", "
+           << program.pieces.size() << " pieces, " << program.code.size() << " steps, stack "
+           << program.stack;
+  }
 }
 
 // One program on random data.
 template <class T>
 void check(Device device, Arithmetic rules, const Sizes& sizes, std::uint64_t seed) {
   Random random(seed);
-  const std::int64_t groups[] = {sizes.rows, sizes.rows, 1, 3, 6, 16, 128, 1000, 40000};
-  rules.group = groups[random() % std::size(groups)];
+  set_random_numbers(rules, sizes.rows, random);
+  rules.computes_alone = rules.computes_alone || chance(random, 30);
   SCOPED_TRACE(fmt::format("{}; {} rows, {} columns, seed {}", describe(rules), sizes.rows,
                            sizes.columns, seed));
 
-  FoldProgram program{.arithmetic = rules, .code = {}, .pieces = {}, .stack = 1};
-  std::vector<Expression> expressions;
-  std::vector<std::pair<std::int32_t, std::int32_t>> codes;
-  for (std::int64_t k = 1 + below(random, 3); k > 0; --k) {
-    expressions.push_back(random_expression(sizes.rows, random));
-    const std::vector<FoldStep> steps = expressions.back().code(random);
-    codes.emplace_back(static_cast<std::int32_t>(program.code.size()),
-                       static_cast<std::int32_t>(steps.size()));
-    program.code.insert(program.code.end(), steps.begin(), steps.end());
-    program.stack = std::max(program.stack, expressions.back().stack());
-  }
-
-  // Pieces one behind the other, some with columns between them that no piece owns. Results lie
-  // where the inputs do, or closer together.
-  const std::int64_t most = std::array<std::int64_t, 4>{1, 20, 200, 100000}[random() % 4];
-  const std::int64_t unit = chance(random, 50) ? 16 / static_cast<std::int64_t>(sizeof(T)) : 1;
-  const bool packed = chance(random, 30);
-  std::vector<std::size_t> expression_of;
-  std::int64_t packed_end = 0;
-  for (std::int64_t at = below(random, 2) * unit; at < sizes.columns;) {
-    const std::int64_t end = std::min(sizes.columns, at + (below(random, most) / unit + 1) * unit);
-    const std::size_t which = random() % expressions.size();
-    program.pieces.push_back({.begin = at,
-                              .end = end,
-                              .out_begin = packed ? packed_end : at,
-                              .origin = below(random, at + 1),
-                              .code = codes[which].first,
-                              .length = codes[which].second});
-    expression_of.push_back(which);
-    packed_end += end - at;
-    at = end + (chance(random, 20) ? below(random, 9) : 0);
-  }
-
-  Tensors t = random_tensors(sizes, sizes.columns, sizeof(T), random);
-  if (packed && t.in_place) return;  // results may only replace what they are made of
-  for (FoldPiece& piece : program.pieces) {
-    const bool all = t.out_rows > 1 && chance(random, 60);
-    piece.out_rows = all ? static_cast<std::int32_t>(t.out_rows) : 1;
-    piece.out_row = all ? 0 : static_cast<std::int32_t>(below(random, t.out_rows));
-  }
+  // Rows and pieces that begin at multiples of 16 bytes, or anywhere.
+  constexpr auto width = static_cast<std::int64_t>(sizeof(T));
+  const auto random_unit = [&] { return chance(random, 55) ? 16 / width : 1; };
+  const bool in_place = chance(random, 30);
+  const RowPlaces in_places = RowPlaces::random(sizes.rows, sizes.columns, random_unit(), random);
+  const std::int32_t out_rows = in_place || chance(random, 50) ? sizes.rows : 1;
+  const RowPlaces out_places =
+      in_place ? in_places : RowPlaces::random(out_rows, sizes.columns, random_unit(), random);
+  const RandomProgram program(rules, {sizes, out_rows, in_place, random_unit()}, random);
+  const bool asks_ranks = finds_rank(rules.op) && chance(random, 80);
+  const RowPlaces rank_places = RowPlaces::random(out_rows, sizes.columns, 1, random);
 
   // The right answer, with everything around it untouched.
-  const bool finite = chance(random, 60);
-  const std::vector<T> in = elements<T>(t.in_start + sizes.rows * t.in_stride + 16, finite, random);
-  std::vector<T> right(static_cast<std::size_t>(t.out_start + t.out_rows * t.out_stride + 16));
-  std::memset(static_cast<void*>(right.data()), 0xa5, right.size() * sizeof(T));
-  if (t.in_place) right = in;
+  const std::vector<T> in = elements<T>(in_places.elements, chance(random, 60), random);
+  std::vector<T> right = in_place ? in : untouched<T>(out_places.elements);
+  std::vector<std::int32_t> right_ranks = untouched<std::int32_t>(rank_places.elements);
   const std::vector<T> before = right;
-  for (std::size_t p = 0; p < program.pieces.size(); ++p) {
-    const FoldPiece& piece = program.pieces[p];
-    const Expression& expression = expressions[expression_of[p]];
-    for (std::int64_t column = piece.begin; column < piece.end; ++column) {
-      const auto x = [&](std::int32_t row) {
-        return in[static_cast<std::size_t>(t.in_start + row * t.in_stride + column)];
-      };
-      const bool fuse = rules.fuse == Fuse::own ||
-                        (rules.fuse == Fuse::ll128 && fuses_at(column - piece.origin, sizeof(T)));
-      T result = x(expression.first_row());
-      if (!expression.is_copy())
-        reference::with_rules<T>(rules, [&](const auto& reference) {
-          result = reference.lower(expression.value(reference, x, fuse));
+  const std::vector<std::int32_t> ranks_before = right_ranks;
+  const auto place = [](const RowPlaces& places, std::int32_t row, std::int64_t column) {
+    return static_cast<std::size_t>(places.at[static_cast<std::size_t>(row)] + column);
+  };
+  reference::with_rules<T>(rules, [&](const auto& reference) {
+    program.evaluate<T>(
+        reference,
+        [&](std::int32_t row, std::int64_t column) { return in[place(in_places, row, column)]; },
+        [&](std::int32_t row, std::int64_t column, const T& element, std::int32_t rank) {
+          right[place(out_places, row, column)] = element;
+          if (asks_ranks) right_ranks[place(rank_places, row, column)] = rank;
         });
-      for (std::int32_t r = piece.out_row; r < piece.out_row + piece.out_rows; ++r)
-        right[static_cast<std::size_t>(t.out_start + r * t.out_stride + piece.out_begin + column -
-                                       piece.begin)] = result;
-    }
-  }
+  });
 
-  const Backend& backend = backend_for(device);
   const DeviceBuffer device_in(in.size() * sizeof(T), device);
   const DeviceBuffer device_out(right.size() * sizeof(T), device);
+  const DeviceBuffer device_ranks(right_ranks.size() * sizeof(std::int32_t), device);
   device_in.copy_from_host(in.data(), in.size() * sizeof(T));
   device_out.copy_from_host(before.data(), before.size() * sizeof(T));
-  const auto prepared = backend.prepare(program, device.index);
+  device_ranks.copy_from_host(ranks_before.data(), ranks_before.size() * sizeof(std::int32_t));
+  const auto prepared = backend_for(device).prepare(program.program(), device.index);
   const DeviceBuffer workspace(prepared->workspace_bytes(), device);
-  const DeviceBuffer& output = t.in_place ? device_in : device_out;
-  constexpr auto width = static_cast<std::int64_t>(sizeof(T));
-  prepared->run({.in = static_cast<const std::byte*>(device_in.data()) + t.in_start * width,
-                 .in_stride_bytes = t.in_stride * width,
-                 .out = static_cast<std::byte*>(output.data()) + t.out_start * width,
-                 .out_stride_bytes = t.out_stride * width},
-                {workspace.data(), prepared->workspace_bytes()}, nullptr);
+  const DeviceBuffer& output = in_place ? device_in : device_out;
+  std::vector<std::byte*> in_table, out_table, rank_table;
+  FoldRows rows{.in = in_places.in_memory(device_in.data(), width, in_table),
+                .out = out_places.in_memory(output.data(), width, out_table)};
+  if (asks_ranks) rows.ranks = rank_places.in_memory(device_ranks.data(), 4, rank_table);
+  prepared->run(rows, {workspace.data(), prepared->workspace_bytes()}, nullptr);
   std::vector<T> found(right.size());
+  std::vector<std::int32_t> found_ranks(right_ranks.size());
   output.copy_to_host(found.data(), found.size() * sizeof(T));
-
-  for (std::size_t k = 0; k < right.size(); ++k) {
-    if (std::memcmp(&right[k], &found[k], sizeof(T)) == 0) continue;
-    const auto at = static_cast<std::int64_t>(k) - t.out_start;
-    const auto bytes = [](const T& x) {
-      return fmt::format(
-          "{:02x}",
-          fmt::join(std::span(reinterpret_cast<const unsigned char*>(&x), sizeof(T)), " "));
-    };
-    FAIL() << "row " << at / t.out_stride << " column " << at % t.out_stride << ": "
-           << bytes(found[k]) << " instead of " << bytes(right[k])
-           << " (lowest byte first); in place " << t.in_place << ", " << program.pieces.size()
-           << " pieces, " << program.code.size() << " steps, stack " << program.stack;
-  }
+  device_ranks.copy_to_host(found_ranks.data(), found_ranks.size() * sizeof(std::int32_t));
+  expect_same(right, found, out_places, program.program());
+  if (testing::Test::HasFatalFailure()) return;
+  SCOPED_TRACE("ranks");
+  expect_same(right_ranks, found_ranks, rank_places, program.program());
 }
 
 // --- cases ---------------------------------------------------------------------------------------
@@ -175,7 +129,7 @@ class FoldProgramOnDevice : public testing::TestWithParam<Device> {
   void check_rules(DType dtype, const Sizes& sizes, int repeats, std::uint64_t seed) const {
     for (const Arithmetic& rules : all_rules(dtype))
       for (int k = 0; k < repeats; ++k) {
-        visit(dtype, [&]<class T>() { check<T>(GetParam(), rules, sizes, ++seed); });
+        visit_computed(dtype, [&]<class T>() { check<T>(GetParam(), rules, sizes, ++seed); });
         if (testing::Test::HasFatalFailure()) return;
       }
   }
@@ -236,9 +190,10 @@ TEST_P(FoldProgramOnDevice, ActionsMeanWhatTheySay) {
         .stack = 2};
     const auto prepared = backend_for(GetParam()).prepare(program, GetParam().index);
     const DeviceBuffer workspace(prepared->workspace_bytes(), GetParam());
-    prepared->run({static_cast<const std::byte*>(in.data()), sizeof(float),
-                   static_cast<std::byte*>(out.data()), sizeof(float)},
-                  {workspace.data(), prepared->workspace_bytes()}, nullptr);
+    prepared->run(
+        {.in = {.data = static_cast<std::byte*>(in.data()), .stride_bytes = sizeof(float)},
+         .out = {.data = static_cast<std::byte*>(out.data())}},
+        {workspace.data(), prepared->workspace_bytes()}, nullptr);
     float found = 0;
     out.copy_to_host(&found, sizeof(found));
     EXPECT_EQ(found, right);

@@ -114,12 +114,12 @@ class Expression {
   template <class Rules, class X>
   typename Rules::Value value_of(int id, const Rules& rules, const X& x, bool fuse) const {
     const Node& node = nodes_[index(id)];
-    if (node.is_leaf()) return rules.lift(x(node.row));
+    if (node.is_leaf()) return rules.lift(x(node.row), node.row);
     if (node.own == 1)
-      return rules.combine_own(x(nodes_[index(node.left)].row),
+      return rules.combine_own(x(nodes_[index(node.left)].row), nodes_[index(node.left)].row,
                                value_of(node.right, rules, x, fuse), true, fuse);
     if (node.own == 2)
-      return rules.combine_own(x(nodes_[index(node.right)].row),
+      return rules.combine_own(x(nodes_[index(node.right)].row), nodes_[index(node.right)].row,
                                value_of(node.left, rules, x, fuse), false, fuse);
     return rules.combine(value_of(node.left, rules, x, fuse), value_of(node.right, rules, x, fuse));
   }

@@ -12,12 +12,19 @@
 #include <vector>
 
 #include "kernels/tree_fold.hpp"
+#include "ranks/error.hpp"
 
 namespace vranks::reference {
 
 template <class T>
 inline constexpr bool is_float =
-    std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+    std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16> ||
+    std::is_same_v<T, Float8E4M3> || std::is_same_v<T, Float8E5M2>;
+// Types and ops that TreeFold is for.
+template <class T>
+inline constexpr bool has_tree_fold = (is_float<T> && sizeof(T) > 1) || std::is_integral_v<T>;
+inline constexpr ReduceOp tree_fold_ops[] = {ReduceOp::sum, ReduceOp::mean, ReduceOp::prod,
+                                             ReduceOp::min, ReduceOp::max};
 
 inline double as_carried(double x) { return x; }
 inline float as_carried(float x) { return x; }
@@ -122,8 +129,9 @@ T reduce_integer(const std::vector<T>& x, ReduceOp op) {
       return least;
     case ReduceOp::max:
       return most;
+    default:
+      throw Error(ErrorKind::bad_argument, "TreeFold has no such op");
   }
-  return {};
 }
 
 // The reduction of one element over the ranks. R = 1 keeps bits.

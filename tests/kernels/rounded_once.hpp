@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One rounded operation each, of any float type; operands and results are doubles that hold values
-// of the type. f32 and f64 are the processor's own; results of 16 bits are rounded from exact ones.
+// of the type. f32 and f64 are the processor's own; narrower results are rounded from exact ones.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace vranks::reference {
 
-// --- numbers of 16 bits --------------------------------------------------------------------------
+// --- numbers of few bits -------------------------------------------------------------------------
 
 using boost::multiprecision::cpp_int;
 
@@ -37,26 +37,51 @@ struct Exact {
     const int exponent = std::min(a.exponent, b.exponent);
     return {(a.units << (a.exponent - exponent)) + (b.units << (b.exponent - exponent)), exponent};
   }
-  Exact divided_by(std::int64_t divisor) const {
-    const cpp_int wide = units << 100;
-    return {wide / divisor, exponent - 100, wide % divisor != 0};
+  Exact divided_by(double divisor) const {
+    const Exact by = of(divisor);
+    const cpp_int wide = units << 160;
+    return {wide / by.units, exponent - 160 - by.exponent, wide % by.units != 0};
   }
 };
 
+// digits: with the leading one; smallest: exponent of the least number; infinity: bits of what
+// comes behind the largest number, all larger ones are NaNs.
 template <class T>
 struct Format;
 template <>
+struct Format<double> {
+  static constexpr int digits = 53, smallest = -1074;
+  static constexpr double largest = std::numeric_limits<double>::max();
+};
+template <>
+struct Format<float> {
+  static constexpr int digits = 24, smallest = -149;
+  static constexpr double largest = std::numeric_limits<float>::max();
+};
+template <>
 struct Format<Half> {
-  static constexpr int digits = 11, smallest = -24, mantissa_bits = 10;  // smallest: 2^-24
+  static constexpr int digits = 11, smallest = -24, mantissa_bits = 10, infinity = 0x7c00;
   static constexpr double largest = 65504;
 };
 template <>
 struct Format<BFloat16> {
-  static constexpr int digits = 8, smallest = -133, mantissa_bits = 7;
+  static constexpr int digits = 8, smallest = -133, mantissa_bits = 7, infinity = 0x7f80;
   static constexpr double largest = 0x1.fep127;
 };
+template <>
+struct Format<Float8E4M3> {  // has a NaN where others have infinity
+  static constexpr int digits = 4, smallest = -9, mantissa_bits = 3, infinity = 0x7f;
+  static constexpr double largest = 448;
+};
+template <>
+struct Format<Float8E5M2> {
+  static constexpr int digits = 3, smallest = -16, mantissa_bits = 2, infinity = 0x7c;
+  static constexpr double largest = 57344;
+};
+template <class T>
+inline constexpr bool has_infinity = !std::is_same_v<T, Float8E4M3>;
 
-// The number of T nearest to x, which isn't 0; ties to even.
+// The number of T nearest to x, which isn't 0; ties to even, and infinity beyond the largest.
 template <class T>
 double rounded(const Exact& x) {
   const cpp_int magnitude = abs(x.units);
@@ -84,18 +109,19 @@ double value_of(T x) {
   if constexpr (std::is_floating_point_v<T>) {
     return static_cast<double>(x);
   } else {
-    const int mantissa = x.bits & ((1 << Format<T>::mantissa_bits) - 1);
-    const int exponent = (x.bits & 0x7fff) >> Format<T>::mantissa_bits;
-    const int most = 0x7fff >> Format<T>::mantissa_bits;
+    constexpr int mantissa_bits = Format<T>::mantissa_bits, sign = 1 << (8 * sizeof(T) - 1);
+    const int bits = x.bits & (sign - 1);
     double magnitude;
-    if (exponent == most)
-      magnitude = mantissa == 0 ? HUGE_VAL : std::numeric_limits<double>::quiet_NaN();
-    else if (exponent == 0)
-      magnitude = std::ldexp(mantissa, Format<T>::smallest);
+    if (bits >= Format<T>::infinity)
+      magnitude = has_infinity<T> && bits == Format<T>::infinity
+                      ? HUGE_VAL
+                      : std::numeric_limits<double>::quiet_NaN();
+    else if (bits >> mantissa_bits == 0)
+      magnitude = std::ldexp(bits, Format<T>::smallest);
     else
-      magnitude = std::ldexp(mantissa + (1 << Format<T>::mantissa_bits),
-                             Format<T>::smallest + exponent - 1);
-    return (x.bits & 0x8000) != 0 ? -magnitude : magnitude;
+      magnitude = std::ldexp((bits & ((1 << mantissa_bits) - 1)) + (1 << mantissa_bits),
+                             Format<T>::smallest + (bits >> mantissa_bits) - 1);
+    return (x.bits & sign) != 0 ? -magnitude : magnitude;
   }
 }
 
@@ -105,19 +131,21 @@ T element_of(double x) {
   if constexpr (std::is_floating_point_v<T>) {
     return from_carried<T>(static_cast<T>(x));
   } else {
-    if (std::isnan(x)) return {0x7fff};
+    constexpr int mantissa_bits = Format<T>::mantissa_bits, sign = 1 << (8 * sizeof(T) - 1);
+    using Bits = decltype(T::bits);
+    if (std::isnan(x)) return {static_cast<Bits>(sign - 1)};
     int bits;
     const double magnitude = std::abs(x);
     if (std::isinf(x)) {
-      bits = 0x7fff >> Format<T>::mantissa_bits << Format<T>::mantissa_bits;
+      bits = Format<T>::infinity;
     } else {
-      const int normal = Format<T>::smallest + Format<T>::mantissa_bits;  // exponent of the least
+      const int normal = Format<T>::smallest + mantissa_bits;  // exponent of the least
       const int exponent = magnitude == 0 ? normal : std::max(std::ilogb(magnitude), normal);
-      bits = static_cast<int>(
-          std::ldexp(magnitude, Format<T>::mantissa_bits - exponent));  // with the leading one
-      bits += (exponent - normal) << Format<T>::mantissa_bits;
+      // With the leading one.
+      bits = static_cast<int>(std::ldexp(magnitude, mantissa_bits - exponent));
+      bits += (exponent - normal) << mantissa_bits;
     }
-    return {static_cast<std::uint16_t>(bits | (std::signbit(x) ? 0x8000 : 0))};
+    return {static_cast<Bits>(bits | (std::signbit(x) ? sign : 0))};
   }
 }
 
@@ -138,7 +166,7 @@ double fused_once(double a, double b, double c) {
   if constexpr (std::is_same_v<T, float>)
     return static_cast<double>(
         std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c)));
-  if constexpr (sizeof(T) == 2) {
+  if constexpr (sizeof(T) <= 2) {
     const double in_f64 = std::fma(a, b, c);
     if (in_f64 == 0 || !std::isfinite(in_f64)) return in_f64;
     return rounded<T>(Exact::of(a) * Exact::of(b) + Exact::of(c));

@@ -116,7 +116,10 @@ void check(const Case& c, std::uint64_t seed) {
 }
 
 void check_all_types(const Case& c, std::uint64_t seed) {
-  for (const DTypeInfo& dtype : dtypes()) visit(dtype.dtype, [&]<class T>() { check<T>(c, seed); });
+  for (const DTypeInfo& dtype : dtypes())
+    visit(dtype.dtype, [&]<class T>() {
+      if constexpr (reference::has_tree_fold<T>) check<T>(c, seed);
+    });
 }
 
 // The table of ranks and elements; fewer columns where there are many ranks.
@@ -128,12 +131,11 @@ void check_table(Device device) {
   for (const std::int64_t ranks : all_ranks)
     for (const std::int64_t elements : {1, 3, 16, 33, 1000}) {
       if (ranks > 64 && elements > 33) continue;
-      for (const ReduceOpInfo& op : reduce_ops()) {
-        const bool ordered = op.op == ReduceOp::min || op.op == ReduceOp::max;
+      for (const ReduceOp op : reference::tree_fold_ops) {
         for (const Data data : {Data::random_bits, Data::moderate, Data::large}) {
-          check_all_types({device, ranks, elements, op.op, NanPolicy::propagate, data}, ++seed);
-          if (ordered)
-            check_all_types({device, ranks, elements, op.op, NanPolicy::ignore, data}, ++seed);
+          check_all_types({device, ranks, elements, op, NanPolicy::propagate, data}, ++seed);
+          if (is_ordered(op))
+            check_all_types({device, ranks, elements, op, NanPolicy::ignore, data}, ++seed);
           if (testing::Test::HasFatalFailure()) return;
         }
       }

@@ -67,11 +67,12 @@ std::string text(const Problem& problem) {
          ", n = " + std::to_string(problem.elements);
 }
 
-// f(problem) for every op on every dtype.
+// f(problem) for every op on every dtype that MPI has.
 template <class F>
 void for_all(Collective collective, std::int64_t ranks, std::int64_t elements, F&& f) {
   for (const DTypeInfo& dtype : dtypes())
     for (const ReduceOpInfo& op : reduce_ops()) {
+      if (!mpi_reduces(op.op, dtype.dtype)) continue;
       const Problem problem{.collective = collective,
                             .ranks = ranks,
                             .elements = elements,
@@ -176,6 +177,26 @@ TEST(MpiPeer, FindsALostRank) {
     reduce_ranks(short_of_one, wrong.view(), {.op = ReduceOp::sum});
     const Deviation found = deviation_between(dtype, wrong.data(), mine.data(), bound.most);
     EXPECT_GT(found.over_bound, problem.elements / 2);
+  }
+}
+
+TEST(MpiPeer, RefusesWhatMpiLacks) {
+  const std::vector<std::pair<ReduceOp, DType>> lacking = {
+      {ReduceOp::log_sum_exp, DType::f32},   {ReduceOp::premul_sum, DType::f64},
+      {ReduceOp::weighted_mean, DType::f32}, {ReduceOp::min_loc, DType::i32},
+      {ReduceOp::max_loc, DType::f32},       {ReduceOp::sum, DType::c64},
+      {ReduceOp::band, DType::f32}};
+  for (const auto& [op, dtype] : lacking) {
+    EXPECT_FALSE(mpi_reduces(op, dtype));
+    const Problem problem{.ranks = processes(), .elements = 1, .dtype = dtype, .op = op};
+    try {
+      mpi_reduce_rows(problem, block_of(Tensor(dtype, {processes(), 1})));
+      ADD_FAILURE() << text(problem);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::not_supported);
+      EXPECT_NE(std::string(error.what()).find(name(op)), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(name(dtype)), std::string::npos) << error.what();
+    }
   }
 }
 

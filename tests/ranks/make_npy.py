@@ -19,10 +19,13 @@ def save(name, array, version=(1, 0), **options):
         np.lib.format.write_array(file, np.asanyarray(array), version=version, **options)
 
 
-# Element i of the (4, 3, 2) elements is i - 12 where the dtype has a sign, i elsewhere.
-dtypes = "f8 f4 f2 i1 u1 i2 u2 i4 u4 i8 u8".split()
+# Element i of the (4, 3, 2) elements is i - 12 where the dtype has a sign, i elsewhere; the
+# imaginary part is twice that and 1 more. Of bool, only element 12 is false.
+dtypes = "f8 f4 f2 i1 u1 i2 u2 i4 u4 i8 u8 b1 c8 c16".split()
 for code in dtypes:
     values = np.arange(24).reshape(4, 3, 2) - (0 if code[0] == "u" else 12)
+    if code[0] == "c":
+        values = values + 1j * (2 * values + 1)
     for major in (1, 2, 3):
         save(f"{code}_version{major}", values.astype("<" + code), version=(major, 0))
 
@@ -38,7 +41,6 @@ save("object", np.array([[1], ["two"]], dtype=object), allow_pickle=True)
 save("structured", np.zeros(4, [("a", "<f4"), ("b", "<i4", (2,))]))
 save("structured_unicode", np.zeros(4, [("größe", "<f4")]), version=(3, 0))
 save("scalar", np.float32(1))
-save("complex", matrix.astype("<c8"))
-save("bool", matrix.astype(bool))
+save("void", np.arange(192, dtype="u1").view("V16").reshape(4, 3))
 save("text", np.array(["a", "bcd"]))
 save("date", np.array(["2026-01-01"], "M8[D]"))

@@ -61,8 +61,34 @@ TEST(NpyHeader, KnowsEveryDType) {
   for (const DTypeInfo& row : dtypes()) {
     const NpyHeader header =
         parse(make_npy_header(row.dtype, {2}) + std::string(2 * row.bytes, '\0'));
-    EXPECT_EQ(header.dtype, row.dtype == DType::bf16 ? DType::u16 : row.dtype) << row.name;
+    const DType raw = row.dtype == DType::bf16 ? DType::u16
+                      : is_float8(row.dtype)   ? DType::u8
+                                               : row.dtype;
+    EXPECT_EQ(header.dtype, raw) << row.name;
+    EXPECT_EQ(header.opaque_bytes, 0) << row.name;
   }
+}
+
+// Void elements are rows of bytes, which the last dimension counts.
+TEST(NpyHeader, ReadsElementsOfAnyWidth) {
+  const auto void_file = [](const char* type, const char* shape, std::size_t bytes) {
+    return npy(
+        "{'descr': '" + std::string(type) + "', 'fortran_order': False, 'shape': " + shape + "}",
+        bytes);
+  };
+  const NpyHeader header = parse(void_file("|V16", "(4, 3)", 192));
+  EXPECT_EQ(header.dtype, DType::u8);
+  EXPECT_EQ(header.shape, (Shape{4, 3, 16}));
+  EXPECT_EQ(header.opaque_bytes, 16);
+  EXPECT_EQ(header.bytes(), 192);
+  EXPECT_EQ(parse(void_file("|V1", "(0,)", 0)).shape, (Shape{0, 1}));
+  refuse(ErrorKind::bad_input, {"truncated", "needs 192 bytes", "shape (4, 3, 16)"},
+         void_file("|V16", "(4, 3)", 191));
+  refuse(ErrorKind::bad_input, {"2^63 - 1 bytes"}, void_file("|V9223372036854775807", "(4,)", 0));
+  refuse(ErrorKind::not_supported, {"shape ()"}, void_file("|V16", "()", 16));
+  for (const char* type : {"|V", "|V0", "|V-1", "|V+1", "|V1x", "|V 1", "|V9223372036854775808"})
+    refuse(ErrorKind::not_supported, {("'" + std::string(type) + "'").c_str(), "1 to 2^63 - 1"},
+           void_file(type, "(4,)", 0));
 }
 
 TEST(NpyHeader, ByteOrderOfSingleBytesMeansNothing) {
@@ -167,11 +193,12 @@ TEST(NpyHeader, RefusesOtherKeys) {
 
 TEST(NpyHeader, RefusesOtherDTypes) {
   const auto unsupported = [](const std::string& descr, const char* phrase) {
-    refuse(ErrorKind::not_supported, {phrase, "<f8 <f4 <f2 |i1 |u1 <i2 <u2 <i4 <u4 <i8 <u8"},
+    refuse(ErrorKind::not_supported,
+           {phrase, "<f8 <f4 <f2 |i1 |u1 <i2 <u2 <i4 <u4 <i8 <u8 |b1 <c8 <c16 |V1 |V2 ..."},
            npy("{'descr': " + descr + ", 'fortran_order': False, 'shape': (0,)}"));
   };
-  for (const char* type :
-       {"<c8", "|b1", "<U4", "|V2", "<f3", "f4", "<f", "<", "", "?f4", "<M8[D]", "float32", "<f16"})
+  for (const char* type : {"<c4", "|b2", "<U4", "|S2", "<V2", "<f3", "f4", "<f", "<", "", "?f4",
+                           "<M8[D]", "float32", "<f16"})
     unsupported("'" + std::string(type) + "'",
                 ("its dtype is '" + std::string(type) + "'").c_str());
   unsupported("'|O'", "Python objects");
@@ -249,6 +276,23 @@ TEST(MakeNpyHeader, UsesVersion2ForAVeryLongShape) {
                [] { make_npy_header(DType::u8, Shape(500'000, 1)); });
 }
 
+TEST(MakeNpyHeader, WritesElementsOfAnyWidth) {
+  const std::string header = make_npy_header(DType::u8, {4, 3, 16}, 16);
+  EXPECT_NE(header.find("{'descr': '|V16', 'fortran_order': False, 'shape': (4, 3), }"),
+            std::string::npos);
+  EXPECT_EQ(parse(header + std::string(192, 'x')).shape, (Shape{4, 3, 16}));
+  const auto refuse_bytes = [](DType dtype, const Shape& shape, std::int64_t bytes) {
+    expect_error(
+        ErrorKind::bad_argument,
+        {("elements of " + std::to_string(bytes) + " bytes").c_str(), to_string(shape).c_str()},
+        [&] { make_npy_header(dtype, shape, bytes); });
+  };
+  refuse_bytes(DType::u8, {4, 3}, 16);
+  refuse_bytes(DType::i8, {4, 16}, 16);
+  refuse_bytes(DType::u8, {}, 16);
+  refuse_bytes(DType::u8, {4, -16}, -16);
+}
+
 RC_GTEST_PROP(NpyHeader, ParsesWhatIsMade, ()) {
   const auto row = *rc::gen::elementOf(std::vector<DTypeInfo>(dtypes().begin(), dtypes().end()));
   const auto dimensions = *rc::gen::inRange<std::size_t>(1, 5);
@@ -270,7 +314,7 @@ RC_GTEST_PROP(NpyHeader, MutationsParseOrThrow, ()) {
     const auto at = *rc::gen::inRange<std::size_t>(0, file.size());
     const auto byte =
         *rc::gen::oneOf(rc::gen::arbitrary<char>(),
-                        rc::gen::elementOf(std::string("{}()[]'\",:0123456789<>|=TFLuifc \\-")));
+                        rc::gen::elementOf(std::string("{}()[]'\",:0123456789<>|=TFLVuifcb \\-")));
     switch (*rc::gen::inRange(0, 4)) {
       case 0:
         file[at] = byte;

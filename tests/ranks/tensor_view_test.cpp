@@ -114,6 +114,12 @@ TEST_F(TensorViewTest, RefusesImpossibleTensors) {
   TensorView shifted = view(data_.data(), {4, 3});
   shifted.data = reinterpret_cast<std::byte*>(data_.data()) + 2;
   refuse(ErrorKind::bad_argument, shifted, {"not aligned to its 4-byte elements"});
+  // Complex numbers need no more than their parts.
+  TensorView numbers = view(reinterpret_cast<std::complex<double>*>(data_.data()), {4, 3});
+  numbers.data = reinterpret_cast<std::byte*>(data_.data()) + 8;
+  EXPECT_EQ(rows_of(numbers, "input").elements, 3);
+  numbers.data = reinterpret_cast<std::byte*>(data_.data()) + 4;
+  refuse(ErrorKind::bad_argument, numbers, {"not aligned to its 8-byte parts"});
   // These two are refused by element_count, which knows no name.
   expect_error(ErrorKind::bad_argument, {"negative dimension -3"}, [&] {
     rows_of(view(data_.data(), {4, -3}), "input");
