@@ -57,7 +57,8 @@ CallMemory::CallMemory(const PlanKey& key, const Tensor& in, const Tensor& out, 
       out_(out.view()),
       ranks_(ranks.view()) {
   in_.device = out_.device = ranks_.device = device_;
-  if (device_.kind != DeviceKind::cpu && ranks.bytes() != 0)
+  // In place, calls that are repeated find other input; what the first told must stay.
+  if ((device_.kind != DeviceKind::cpu || place != Place::apart) && ranks.bytes() != 0)
     ranks_.data = allocate(ranks_buffer_, ranks.bytes());
   if (in.bytes() == 0) return;
   if (place != Place::apart) {

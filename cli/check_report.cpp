@@ -65,12 +65,12 @@ std::string blocks(const CheckRun& run) {
 Table for_programs(const CheckRun& run, const std::vector<Comparison>& all) {
   Table table{
       .name = "comparisons",
-      .columns = {"against",      "library",      "processes",      "collective",    "op",
-                  "dtype",        "shape",        "data",           "seed",          "input",
-                  "algorithm",    "device",       "accumulate",     "mean",          "nan",
-                  "bound",        "compared",     "left_out",       "different",     "over_bound",
-                  "max_abs",      "max_ulp",      "max_bound_used", "worst_element", "worst_ours",
-                  "worst_theirs", "unlike_ranks", "verdict"},
+      .columns = {"against",    "library",      "processes",    "collective",     "op",
+                  "dtype",      "shape",        "data",         "seed",           "input",
+                  "algorithm",  "device",       "accumulate",   "mean",           "nan",
+                  "fp8",        "bound",        "compared",     "left_out",       "different",
+                  "over_bound", "max_abs",      "max_ulp",      "max_bound_used", "worst_element",
+                  "worst_ours", "worst_theirs", "unlike_ranks", "verdict"},
       .rows = {}};
   for (const Comparison& each : all) {
     const Problem& problem = each.what.problem;
@@ -91,6 +91,7 @@ Table for_programs(const CheckRun& run, const std::vector<Comparison>& all) {
                           found.provenance.accumulate,
                           text_or_null(found.provenance.mean),
                           text_or_null(found.provenance.nan),
+                          text_or_null(found.provenance.fp8),
                           found.rule,
                           d.compared,
                           elements(run, problem) - d.compared,

@@ -62,6 +62,9 @@ std::string index_text(const Shape& shape, std::int64_t i) {
 
 void report_error(Report& report, const Outcome& outcome) {
   const Deviation& d = outcome.deviation;
+  // A deviation counts the parts of complex elements.
+  const std::int64_t worst =
+      d.worst < 0 ? -1 : d.worst / (is_complex(outcome.problem().dtype) ? 2 : 1);
   const std::string bound =
       outcome.combines() ? bound_text(outcome.problem(), outcome.bound) : "equal";
   report.add("compared", d.compared);
@@ -71,7 +74,7 @@ void report_error(Report& report, const Outcome& outcome) {
   report.add("max_ulp", d.max_ulp);
   report.add("max_bound_used", d.max_bound_used);
   report.add("bound", bound);
-  report.add("worst_element", d.worst < 0 ? Value() : Value(d.worst));
+  report.add("worst_element", d.worst < 0 ? Value() : Value(worst));
   report.add("worst_result", d.worst < 0 ? Value() : Value(d.worst_y));
   report.add("worst_exact", d.worst < 0 ? Value() : Value(d.worst_exact));
   report.add("worst_bound", d.worst < 0 ? Value() : Value(d.worst_bound));
@@ -81,7 +84,7 @@ void report_error(Report& report, const Outcome& outcome) {
   const std::string at =
       d.worst < 0
           ? ""
-          : index_text(Shape(outcome.in.shape().begin() + 1, outcome.in.shape().end()), d.worst);
+          : index_text(Shape(outcome.in.shape().begin() + 1, outcome.in.shape().end()), worst);
   if (outcome.wrong_ranks > 0)
     report.line("error",
                 fmt::format("WRONG: {} of the ranks aren't the lowest that hold the result",

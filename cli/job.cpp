@@ -7,14 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <limits>
-#include <map>
 #include <new>
 
+#include "cli/job_message.hpp"
 #include "collectives/peers/mpi_call.hpp"
 
 namespace vranks::cli {
@@ -55,96 +54,6 @@ void share_cores() {
   omp_set_num_threads(std::max(1, omp_get_num_procs() / processes_here));
 }
 #endif
-
-// "process 3", "processes 0, 2-4 and 7".
-std::string process_list(const std::vector<int>& processes) {
-  std::vector<std::string> runs;
-  for (std::size_t i = 0; i < processes.size();) {
-    std::size_t last = i;
-    while (last + 1 < processes.size() && processes[last + 1] == processes[last] + 1) ++last;
-    if (last < i + 2) last = i;  // two neighbours read better as "2, 3"
-    runs.push_back(last == i ? fmt::format("{}", processes[i])
-                             : fmt::format("{}-{}", processes[i], processes[last]));
-    i = last + 1;
-  }
-  std::string list = runs[0];
-  for (std::size_t i = 1; i < runs.size(); ++i)
-    list += (i + 1 == runs.size() ? " and " : ", ") + runs[i];
-  return (processes.size() == 1 ? "process " : "processes ") + list;
-}
-
-// The processes that said the same thing, in the order of the first process of each.
-struct Group {
-  std::string text;
-  std::vector<int> processes;
-};
-std::vector<Group> groups_of(const std::vector<std::string>& texts) {
-  std::vector<Group> groups;
-  std::map<std::string_view, std::size_t> index;
-  for (std::size_t p = 0; p < texts.size(); ++p) {
-    const auto [at, is_new] = index.try_emplace(texts[p], groups.size());
-    if (is_new) groups.push_back({texts[p], {}});
-    groups[at->second].processes.push_back(static_cast<int>(p));
-  }
-  return groups;
-}
-
-// Words travel as one text, each behind its length and a colon, so that they may hold anything.
-std::string pack(std::span<const std::string> words) {
-  std::string text;
-  for (const std::string& word : words) text += fmt::format("{}:{}", word.size(), word);
-  return text;
-}
-std::vector<std::string> unpack(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    std::size_t length = 0;
-    const char* const colon = std::from_chars(text.data(), text.data() + text.size(), length).ptr;
-    text.remove_prefix(static_cast<std::size_t>(colon + 1 - text.data()));
-    words.emplace_back(text.substr(0, length));
-    text.remove_prefix(length);
-  }
-  return words;
-}
-
-// "'--op sum'": words first to last, as a user would type them.
-std::string quoted(const std::vector<std::string>& words, std::size_t first, std::size_t last) {
-  if (first >= last) return "nothing";
-  std::string text;
-  for (std::size_t i = first; i < last; ++i) (text += i == first ? "'" : " ") += words[i];
-  return text + "'";
-}
-
-// "process 3 has '--op sum' where process 0 has '--op mean'": what both share in front and behind
-// is left out, but for the option whose value differs.
-std::string difference(const Group& other, const std::vector<std::string>& first) {
-  const std::vector<std::string> words = unpack(other.text);
-  const std::size_t shorter = std::min(words.size(), first.size());
-  std::size_t front = 0;
-  while (front < shorter && words[front] == first[front]) ++front;
-  std::size_t back = 0;
-  while (back < shorter - front && words[words.size() - 1 - back] == first[first.size() - 1 - back])
-    ++back;
-  if (front > 0 && words[front - 1].starts_with("-")) --front;
-  return fmt::format("{} {} {} where process 0 has {}", process_list(other.processes),
-                     other.processes.size() == 1 ? "has" : "have",
-                     quoted(words, front, words.size() - back),
-                     quoted(first, front, first.size() - back));
-}
-
-// The error for `problems`, one a process, each behind the digit of its kind; empty where there is
-// none.
-JobError error_of(const std::vector<std::string>& problems) {
-  char kind = '0';
-  std::string message;
-  for (const Group& group : groups_of(problems)) {
-    if (group.text.empty()) continue;
-    if (message.empty()) kind = group.text[0];
-    message += fmt::format("{}{}: {}", message.empty() ? "" : "; ", process_list(group.processes),
-                           group.text.substr(1));
-  }
-  return {static_cast<ErrorKind>(kind - '0'), message};
-}
 
 }  // namespace
 
@@ -232,18 +141,17 @@ void Job::share_failure(const std::function<void()>& work) const {
 
   const std::vector<std::string> problems = meet(thrown ? Act::failed : Act::done, problem);
   if (!thrown) return;
-  if (groups_of(problems).size() > 1) throw error_of(problems);
+  if (std::ranges::count(problems, problem) != processes_) throw error_of(problems);
   std::rethrow_exception(thrown);
 }
 
 void Job::agree(std::string_view what, std::span<const std::string> words) const {
-  const std::vector<Group> groups = groups_of(meet(Act::agree, pack(words)));
-  if (groups.size() == 1) return;
-  const std::vector<std::string> first = unpack(groups[0].text);
-  std::string message = fmt::format("the processes have different {}: ", what);
-  for (std::size_t i = 1; i < groups.size(); ++i)
-    message += (i == 1 ? "" : "; ") + difference(groups[i], first);
-  throw JobError(ErrorKind::bad_argument, message + "; start all of them with the same");
+  const std::string found = differences(meet(Act::agree, pack(words)));
+  if (!found.empty())
+    throw JobError(
+        ErrorKind::bad_argument,
+        fmt::format("the processes have different {}: {}; start all of them with the same", what,
+                    found));
 }
 
 void Job::broadcast([[maybe_unused]] void* data, [[maybe_unused]] std::int64_t bytes) const {

@@ -219,7 +219,7 @@ class Reductions {
     const auto element = identity(choice_.rules, problem_);
     const Parts parts = parts_of(problem_);
     const std::size_t width = size_bytes(parts.dtype);
-    Deviation found{.compared = problem_.elements};
+    Deviation found{.compared = problem_.elements * parts.count};
     for (std::int64_t i = 0; i < problem_.elements * parts.count; ++i)
       found.different += std::memcmp(result + index(i) * width, element.data(), width) != 0;
     found.over_bound = found.different;

@@ -212,10 +212,10 @@ Arithmetic resolve(const Problem& whole, const Selection& selection, const Polic
   }
   check_op(whole);
   if (whole.dtype == DType::boolean) rules.op = problem.op = op_on_bytes(problem.op);
-  if (policies.nan && !is_ordered(problem.op) && *policies.nan == NanPolicy::ignore)
+  if (policies.nan && !is_ordered(whole.op) && *policies.nan == NanPolicy::ignore)
     throw Error(ErrorKind::bad_argument,
                 fmt::format("NaN policy ignore is about min and max; with op {} a NaN gives NaN",
-                            name(problem.op)));
+                            name(whole.op)));
   rules.accumulate = accumulate_of(problem, algorithm, policies.accumulate);
   rules.mean = mean_of(problem, algorithm, rules.accumulate, policies.mean);
   rules.fp8 = policies.fp8.value_or(Fp8Mode::saturate);

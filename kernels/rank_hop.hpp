@@ -56,7 +56,8 @@ struct RankHop {
     return is_unsigned ? static_cast<Key>(bits ^ lowest) : bits;
   }
   VR_HOST_DEVICE Carried lift(Word x, std::int32_t row) const {
-    const Key bits = static_cast<Key>(is_bool ? x != 0 : x);
+    Key bits = static_cast<Key>(is_bool ? x != 0 : x);
+    if (saturate && static_cast<Word>(bits & highest) == infinity) --bits;
     const bool is_nan = is_float && static_cast<Word>(bits & highest) > infinity;
     const Key key = is_nan ? nan_key : static_cast<Key>(ordered(bits) ^ flip);
     return static_cast<Carried>(key) * (Carried{1} << 32) + row;
@@ -71,9 +72,7 @@ struct RankHop {
     const Key key = static_cast<Key>(c >> 32);
     // No number has this key: it would be a NaN's bits.
     if (is_float && key == nan_key) return nan;
-    Word x = static_cast<Word>(ordered(static_cast<Key>(key ^ flip)));
-    if (saturate && static_cast<Word>(x & static_cast<Word>(highest)) == infinity) --x;
-    return x;
+    return static_cast<Word>(ordered(static_cast<Key>(key ^ flip)));
   }
   // The rank that holds the result, where row first_row is rank 0.
   VR_HOST_DEVICE std::int32_t lower_rank(Carried c, std::int32_t first_row) const {

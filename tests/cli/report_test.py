@@ -16,6 +16,23 @@ import program
 GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "cli.md"
 TOPICS = ("collectives", "ops", "dtypes", "algorithms", "layouts", "parameters", "policies",
           "protocols", "backends")
+BARRIER = ["--collective", "barrier"]
+# Every collective that needs more than its name and a barrier can do without, for (4, 8) ranks.
+CALLS = [["--collective", collective] for collective in
+         ("reduce_scatter", "all_gather", "broadcast", "gather", "scatter", "all_to_all", "scan",
+          "exscan")]
+CALLS += [["--collective", collective, "--counts", "[8,0,8,8]"] for collective in
+          ("all_gather_v", "gather_v")]
+CALLS += [["--collective", collective, "--counts", "[1,0,2,5]"] for collective in
+          ("reduce_scatter_v", "scatter_v")]
+CALLS += [["--collective", "all_to_all_v", "--counts", "[[2,2,2,2],[8,0,0,0],[0,0,0,8],[1,2,2,3]]"],
+          ["--collective", "permute", "--permutation", "[[0,1],[3,0]]"],
+          ["--op", "max_loc"], ["--op", "premul_sum", "--factor", "0.5"],
+          ["--op", "weighted_mean", "--weights", "[1,2,3,4]"], ["--op", "log_sum_exp"],
+          ["--groups", "[[0,2],[1,3]]"], ["--mesh", "dp=2,tp=2", "--axis", "tp"],
+          ["--dtype", "c64"], ["--dtype", "bool", "--op", "lor"],
+          ["--dtype", "f8e5m2", "--op", "sum"],
+          ["--collective", "broadcast", "--dtype", "bytes5"]]
 COMMANDS = ("run", "check", "show", "verify", "list", "info")
 
 
@@ -34,7 +51,8 @@ class GuideTest(program.ProgramTest):
     def test_run_has_the_documented_keys(self):
         for arguments in ([], ["--op", "max"], ["--shape", "4,0"], ["--collective", "reduce"],
                           ["--collective", "reduce_scatter"], ["--collective", "all_gather"],
-                          ["--algorithm", "nccl_ring"], ["--executor", "steps"]):
+                          ["--algorithm", "nccl_ring"], ["--executor", "steps"], ["--op", "min_loc"],
+                          *([*words, "--shape", "4,8"] for words in CALLS), BARRIER):
             report = json.loads(self.succeed("run", "--format", "json", *arguments))
             self.assertEqual(list(report), documented_keys("run"))
 
@@ -58,10 +76,14 @@ class GuideTest(program.ProgramTest):
 
     def test_show_has_the_documented_keys(self):
         keys = documented_keys("show")
-        schedule = json.loads(self.succeed("show", "--format", "json"))
-        self.assertEqual(list(schedule), [key for key in keys if key != "lanes"])
-        program = json.loads(self.succeed("show", "--format", "json", "--as", "program"))
-        self.assertEqual(list(program), [key for key in keys if key != "steps"])
+        show = ("show", "--format", "json")
+        schedule = json.loads(self.succeed(*show))
+        self.assertEqual(list(schedule), [key for key in keys if key not in ("lanes", "sources")])
+        program = json.loads(self.succeed(*show, "--as", "program"))
+        self.assertEqual(list(program), [key for key in keys if key not in ("steps", "sources")])
+        permute = json.loads(self.succeed(*show, "--collective", "permute", "--permutation", "[[0,1]]"))
+        self.assertEqual(list(permute), [key for key in keys if key != "lanes"])
+        self.assertEqual(permute["sources"], [-1, 0, -1, -1])
 
     def test_steps_have_the_documented_keys(self):
         self.succeed("run", "--shape", "3,4", "--steps", "s.json")
@@ -118,7 +140,9 @@ class FormatTest(program.ProgramTest):
                           ["--input", "wide.npy"], ["--input", "tiny.npy"],
                           ["--algorithm", "ompi_auto"],
                           ["--collective", "all_gather", "--algorithm", "ring"],
-                          ["--collective", "reduce_scatter", "--algorithm", "nccl_ring"]):
+                          ["--collective", "reduce_scatter", "--algorithm", "nccl_ring"],
+                          ["--groups", "[" + ",".join(f"[{r}]" for r in range(60)) + "]", "--shape",
+                           "60,3"], *([*words, "--shape", "4,8"] for words in CALLS)):
             lines = self.succeed("run", *arguments).splitlines()
             self.assertEqual(lines[1], "")
             self.assertIn("\n  algorithm  ", "\n".join(lines))
@@ -127,7 +151,8 @@ class FormatTest(program.ProgramTest):
                 self.assertEqual(line, line.rstrip())
                 self.assertTrue(len(line) <= 100 or line.startswith("  device"), line)
             # Numbers of a column end in one column.
-            rows = [line for line in lines if re.search(r"\[.*:\]  ", line)]
+            rows = [line for line in lines
+                    if re.search(r"\[.*:\]  ", line) and not line.startswith("  ranks ")]
             self.assertEqual(len({len(line) for line in rows}), 1 if rows else 0, rows)
 
     def test_preview_shows_first_and_last(self):
@@ -168,16 +193,24 @@ class ListTest(program.ProgramTest):
         for row in tables["protocols"]:
             self.succeed("run", "--algorithm", "nccl_ring", "--protocol", row["name"])
         for row in tables["policies"]:
-            dtype, op = ("i8" if row["name"] == "exact" else "bf16",
-                         "min" if row["option"] == "nan" else "mean")
+            dtype = {"exact": "i8"}.get(row["name"], {"fp8": "f8e4m3"}.get(row["option"], "bf16"))
+            op = "min" if row["option"] == "nan" else "mean"
             for name in (row["name"], *row["aliases"]):
                 self.succeed("run", f"--{row['option']}", name, "--dtype", dtype, "--op", op)
         for row in tables["parameters"]:
             self.assertIn(f"--{row['name']} ", self.succeed("run", "--help"))
-        for topic, option in (("collectives", "--collective"), ("ops", "--op"), ("dtypes", "--dtype")):
-            for row in tables[topic]:
-                for name in (row["name"], *row["aliases"]):
-                    self.succeed("run", option, name, "--shape", "2,4")
+        calls = {words[1]: words[2:] for words in CALLS if len(words) > 2}
+        for row in tables["collectives"]:
+            for name in (row["name"], *row["aliases"]):
+                shape = () if row["name"] == "barrier" else ("--shape", "4,8")
+                self.succeed("run", "--collective", name, *calls.get(row["name"], ()), *shape)
+        for row in tables["ops"]:
+            for name in (row["name"], *row["aliases"]):
+                self.succeed("run", "--op", name, *calls.get(row["name"], ()), "--shape", "4,8",
+                             "--dtype", row["dtypes"][0])
+        for row in tables["dtypes"]:
+            for name in (row["name"], *row["aliases"]):
+                self.succeed("run", "--op", "sum", "--dtype", name, "--shape", "4,8")
 
     def test_topics(self):
         for topic in TOPICS:

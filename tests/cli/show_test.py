@@ -40,6 +40,24 @@ class TextTest(program.ProgramTest):
         self.assertIn("reduce to rank 2: 4 ranks", text)
         self.assertIn("on rank 2", text)
 
+    def test_collectives_that_copy(self):
+        text = self.succeed("show", "--collective", "permute", "--permutation", "[[0,1],[2,0]]")
+        self.assertIn("permute: 4 ranks", text)
+        self.assertRegex(text, r"chunk 0   x0   on rank 1\nchunk 2   x2   on rank 0\n")
+        text = self.succeed("show", "--collective", "broadcast", "--root", "2", "--ranks", "3")
+        self.assertRegex(text, r"chunk 0   x2   on all ranks\n")
+        text = self.succeed("show", "--collective", "scan", "--ranks", "3")
+        self.assertRegex(text, r"chunk 0   \(x0 \+ x1\) \+ x2   on rank 2\n")
+        self.assertIn("barrier: 4 ranks", self.succeed("show", "--collective", "barrier"))
+
+    def test_a_v_form_has_the_schedule_of_its_even_one(self):
+        for collective in ("reduce_scatter", "all_gather", "gather", "scatter", "all_to_all"):
+            text = self.succeed("show", "--collective", collective + "_v")
+            line = f"  for     {collective}_v, whose counts say how long chunks are"
+            self.assertIn(line, text)
+            even = self.succeed("show", "--collective", collective)
+            self.assertEqual(text.split("\n\n", 1)[1], even.split("\n\n", 1)[1])
+
     def test_long_schedules_are_cut_unless_all_is_asked_for(self):
         short = self.succeed("show", "--algorithm", "ring", "--ranks", "64")
         self.assertLess(len(short.splitlines()), 150)
@@ -107,7 +125,7 @@ class BadUseTest(program.ProgramTest):
         self.succeed("show", "--format", "json", "--output", "x.json")
         for option, value in (("collective", "reduce"), ("algorithm", "ring"), ("ranks", "4"),
                               ("elements", "3"), ("channels", "2"), ("root", "0"), ("op", "sum"),
-                              ("dtype", "f32")):
+                              ("dtype", "f32"), ("permutation", "[]")):
             self.refuse(["show", "--input", "x.json", f"--{option}", value], f"--{option}", "--input")
         self.refuse(["show", "--op", "sum"], "--op", "--elements")
         self.refuse(["show", "--dtype", "f32"], "--dtype", "--elements")
@@ -119,8 +137,17 @@ class BadUseTest(program.ProgramTest):
         self.refuse(["show", "--format", "csv"], "'csv'", "text json")
         self.refuse(["show", "--output", "nowhere/x.json"], "nowhere/x.json", "No such file")
         self.refuse(["show", "--collective", "reduce", "--root", "4"], "root 4", "0 to 3")
-        self.refuse(["show", "--collective", "reduce_scatter", "--elements", "6"], "6 elements",
+        self.refuse(["show", "--collective", "reduce_scatter", "--elements", "6"], "of 6",
                     "4 blocks")
+        self.refuse(["show", "--collective", "permute"], "permute needs --permutation")
+        self.refuse(["show", "--permutation", "[[0,1]]"], "--permutation", "all_reduce doesn't read it")
+        self.refuse(["show", "--collective", "permute", "--permutation", "[[0,4]]"], "(0, 4)", "0 to 3")
+        self.refuse(["show", "--collective", "permute", "--permutation", "[[0"], "--permutation: at")
+        self.refuse(["show", "--collective", "scatter_v", "--elements", "8"], "--elements",
+                    "scatter_v", "counts")
+        self.refuse(["show", "--collective", "barrier", "--elements", "8"], "barrier")
+        self.refuse(["show", "--collective", "gather", "--elements", "8", "--op", "sum"],
+                    "gather only copies")
         self.refuse(["show", "x.json"], "'x.json' belongs to no option")
 
     def test_a_program_that_blocks_is_no_schedule(self):

@@ -65,13 +65,28 @@ class AlgorithmTest(VerifyTest):
                           ("two_level", "--ranks-per-node", "2", "--inner", "chain")):
             self.succeed("verify", "--ranks", "8", "--algorithm", *arguments)
 
+    def test_permutations(self):
+        row, = self.json_of("--collective", "permute", "--algorithm", "pairwise", "--ranks", "4",
+                            "--permutation", "[[0,1],[1,0]]")["schedules"]
+        self.assertEqual((row["messages"], row["result"]), (2, "proved"))
+        self.refuse(["verify", "--collective", "permute", "--permutation", "[[0,3]]", "--ranks", "3"],
+                    "(0, 3)", "0 to 2")
+        self.refuse(["verify", "--permutation", "[[0,1]]"], "--permutation", "all_reduce")
+
+    def test_a_v_form_is_proved_if_it_is_named(self):
+        tables = self.json_of("--collective", "all_gather_v", "--ranks", "4")["schedules"]
+        listed = json.loads(self.succeed("list", "algorithms", "--format", "json"))["algorithms"]
+        self.assertEqual({row["algorithm"] for row in tables},
+                         {row["name"] for row in listed if "all_gather_v" in row["uneven"]})
+        self.assertEqual({row["collective"] for row in tables}, {"all_gather_v"})
+
     def test_formats(self):
         arguments = ("verify", "--algorithm", "ring", "--ranks", "2..3")
         rows = list(csv.DictReader(io.StringIO(self.succeed(*arguments, "--format", "csv"))))
         tables = self.json_of(*arguments[1:])["schedules"]
         self.assertEqual([row["algorithm"] for row in rows], [row["algorithm"] for row in tables])
         self.assertEqual(list(rows[0]), list(tables[0]))
-        self.assertRegex(self.succeed(*arguments), r"\nPASS: 8 of 8 schedules proved")
+        self.assertRegex(self.succeed(*arguments), r"\nPASS: 12 of 12 schedules proved")
 
     def test_a_large_ring(self):
         self.succeed("verify", "--algorithm", "ring", "--collective", "all_reduce", "--ranks", "300")
@@ -196,7 +211,7 @@ class BadInputTest(VerifyTest):
             self.refuse(["verify", f"--ranks={ranks}"] if ranks else ["verify", "--ranks", ""],
                         "--ranks" if ranks else "")
         self.refuse(["verify", "--depth=-1"], "--depth: '-1'")
-        self.refuse(["verify", "--root", "1"], "--root is about reduce")
+        self.refuse(["verify", "--root", "1"], "--root is about reduce", "all_reduce has none")
         self.refuse(["verify", "--collective", "reduce", "--root", "3", "--ranks", "2..4"],
                     "root 3 is no rank of 0 to 1")
         self.refuse(["verify", "--algorithm", "two_level", "--ranks-per-node", "3", "--ranks", "4"],

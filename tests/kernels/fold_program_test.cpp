@@ -183,11 +183,10 @@ TEST_P(FoldProgramOnDevice, ActionsMeanWhatTheySay) {
   const DeviceBuffer in(sizeof(x), GetParam()), out(sizeof(float), GetParam());
   in.copy_from_host(x, sizeof(x));
   for (const auto& [code, right] : cases) {
-    const FoldProgram program{
-        .arithmetic = {.dtype = DType::f32, .op = ReduceOp::sum},
-        .code = code,
-        .pieces = {{.begin = 0, .end = 1, .length = static_cast<std::int32_t>(code.size())}},
-        .stack = 2};
+    FoldProgram program;  // of a sum of f32
+    program.code = code;
+    program.pieces = {{.begin = 0, .end = 1, .length = static_cast<std::int32_t>(code.size())}};
+    program.stack = 2;
     const auto prepared = backend_for(GetParam()).prepare(program, GetParam().index);
     const DeviceBuffer workspace(prepared->workspace_bytes(), GetParam());
     prepared->run(

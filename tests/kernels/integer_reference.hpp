@@ -95,7 +95,15 @@ struct RankRules {
   using Stored = std::conditional_t<sizeof(T) == 8, Int128, std::int64_t>;
   Arithmetic rules;
 
-  Value lift(T x, std::int32_t row) const { return {x, row}; }
+  // An infinity that saturates is the largest number from the start, so that the two tie.
+  Value lift(T x, std::int32_t row) const {
+    if constexpr (is_float<T>) {
+      const double value = value_of(x);
+      if (sizeof(T) == 1 && rules.fp8 == Fp8Mode::saturate && std::isinf(value))
+        return {element_of<T>(std::copysign(Format<T>::largest, value)), row};
+    }
+    return {x, row};
+  }
   Value combine(const Value& a, const Value& b) const {
     const bool a_is_nan = is_nan(a.x), b_is_nan = is_nan(b.x);
     if (a_is_nan != b_is_nan) return a_is_nan == (rules.nan == NanPolicy::propagate) ? a : b;
@@ -112,9 +120,7 @@ struct RankRules {
     if constexpr (!is_float<T>) {
       return c.x;
     } else {
-      const double x = value_of(c.x);
-      const bool saturates = sizeof(T) == 1 && rules.fp8 == Fp8Mode::saturate;
-      return element_of<T>(saturates && std::isinf(x) ? std::copysign(Format<T>::largest, x) : x);
+      return element_of<T>(value_of(c.x));
     }
   }
   std::int32_t lower_rank(const Value& c, std::int32_t first_row) const {

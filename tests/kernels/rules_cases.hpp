@@ -109,7 +109,8 @@ inline void set_random_numbers(Arithmetic& rules, std::int32_t rows, Random& ran
   const double factors[] = {0, 1, 2, 3, 7, 100, is_signed ? -1.0 : 5.0};
   rules.factor = factors[random() % std::size(factors)];
   if (is_floating(rules.dtype)) {
-    const double broken[] = {1.0 / 3, 1.0009765625000001, -0.7, 1e-8, 240.5};
+    // Some lie a little beyond half-way between two numbers of 8 or 16 bits.
+    const double broken[] = {1.0 / 3, 0x1.00200001p0, 0x1.0100001p0, -0x1.1000001p0, 1e-8, 240.5};
     if (chance(random, 50)) rules.factor = broken[random() % std::size(broken)];
   }
   rules.weights.clear();

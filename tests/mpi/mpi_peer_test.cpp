@@ -97,9 +97,11 @@ void expect_agreement(const Problem& problem, bool is_whole_numbers) {
   const Deviation found =
       deviation_between(problem.dtype, expected.data(), mine.data(), bound.most);
   EXPECT_EQ(found.over_bound, 0) << "worst at element " << found.worst;
-  // Nothing has to be left out of data that can't overflow.
+  // Nothing has to be left out of data that can't overflow, as products of 8-bit floats may.
   if (is_whole_numbers) {
-    EXPECT_EQ(found.compared, problem.elements);
+    if (!is_float8(problem.dtype) || problem.op != ReduceOp::prod) {
+      EXPECT_EQ(found.compared, problem.elements);
+    }
     EXPECT_EQ(found.different, 0);
   }
 }

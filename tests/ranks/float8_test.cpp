@@ -95,16 +95,16 @@ using Formats = testing::Types<Float8E4M3, Float8E5M2>;
 TYPED_TEST_SUITE(EightBits, Formats);
 
 TYPED_TEST(EightBits, All256CodesAreWhatTheyMean) {
-  using Fields = Format<TypeParam>;
+  using Codes = typename TestFixture::Fields;
   for (int bits = 0; bits < 128; ++bits) {
     const float positive = to_float(TypeParam{static_cast<std::uint8_t>(bits)});
     const float negative = to_float(TypeParam{static_cast<std::uint8_t>(bits | 0x80)});
-    if (bits < Fields::beyond) {
+    if (bits < Codes::beyond) {
       EXPECT_EQ(positive, TestFixture::decode(bits)) << bits;
       EXPECT_EQ(negative, -TestFixture::decode(bits)) << bits;
       EXPECT_FALSE(std::signbit(positive)) << bits;
       EXPECT_TRUE(std::signbit(negative)) << bits;
-    } else if (bits == Fields::beyond && Fields::has_infinity) {
+    } else if (bits == Codes::beyond && Codes::has_infinity) {
       EXPECT_EQ(positive, infinity);
       EXPECT_EQ(negative, -infinity);
     } else {
