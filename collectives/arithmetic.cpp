@@ -119,6 +119,20 @@ void set_factor(const Problem& problem, Arithmetic& rules) {
       throw Error(ErrorKind::bad_argument, fmt::format("the factor {} is no number of dtype {}",
                                                        factor, name(problem.dtype)));
   }
+  // Not even a factor becomes infinite in silence.
+  const bool overflows =
+      std::isfinite(factor) && visit(rules.dtype, [&]<class T>() {
+        if constexpr (std::is_same_v<T, Float8E4M3> || std::is_same_v<T, Float8E5M2>)
+          return std::fabs(factor) > (std::is_same_v<T, Float8E4M3> ? 464.0 : 61440.0);
+        else if constexpr (arithmetic::is_float<T>)
+          return !arithmetic::is_finite(
+              arithmetic::widen(arithmetic::narrow<T>(static_cast<arithmetic::Wide<T>>(factor))));
+        return false;
+      });
+  if (overflows)
+    throw Error(
+        ErrorKind::bad_argument,
+        fmt::format("the factor {} is beyond the range of dtype {}", factor, name(problem.dtype)));
   rules.factor = factor;
 }
 

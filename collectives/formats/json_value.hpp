@@ -87,8 +87,7 @@ class JsonValue {
     return static_cast<std::int32_t>(whole(least, most));
   }
   double real() const {
-    if (!json_->is_number())
-      fail(fmt::format("a number is needed, not {}", json_->type_name()));
+    if (!json_->is_number()) fail(fmt::format("a number is needed, not {}", json_->type_name()));
     return json_->get<double>();
   }
 
