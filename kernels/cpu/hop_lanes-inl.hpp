@@ -27,10 +27,6 @@ namespace vranks::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace ar = vranks::arithmetic;
 
-// Vectors that pass through a call that wasn't inlined go through memory.
-#undef VR_INLINE_LAMBDA
-#define VR_INLINE_LAMBDA HWY_ATTR __attribute__((always_inline))
-
 // Where Highway's MulAdd rounds once.
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || HWY_ARCH_ARM_A64
 inline constexpr bool has_fma = true;
@@ -88,12 +84,7 @@ struct SumVectors {
 
   HWY_INLINE V rounded(V v) const {
     if constexpr (std::is_same_v<S, BFloat16>) {
-      // A NaN stays one: its lower half is zero, as that of every value carried here, so nothing is
-      // carried into the upper half.
-      const auto bits = hn::BitCast(d_bits, v);
-      const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d_bits, 1u));
-      const auto sum = hn::Add(bits, hn::Add(odd, hn::Set(d_bits, 0x7fffu)));
-      return hn::BitCast(d, hn::And(sum, hn::Set(d_bits, 0xffff0000u)));
+      return rounded_to_bf16(v);
     } else if constexpr (std::is_same_v<S, Half>) {
       const hn::Rebind<hwy::float16_t, decltype(d)> d16;
       return hn::PromoteTo(d, hn::DemoteTo(d16, v));
@@ -183,10 +174,16 @@ requires(sizeof(T) > 1 && std::is_same_v<ar::Wide<T>, ar::Wide<S>> &&
   const SumVectors<T, S> sums;
   explicit HopLanes(const ar::FloatHop<T, S, false>& hop) : sums(hop) {}
 
-  HWY_INLINE V load(const T* from) const { return sums.lifted(FloatLanes<T>::load(from)); }
-  HWY_INLINE V combine(V a, V b) const { return sums.combine(a, b); }
+  HWY_INLINE V load(const T* from) const {
+    return this->each([&](auto x) VR_INLINE_LAMBDA { return sums.lifted(x); },
+                      FloatLanes<T>::load(from));
+  }
+  HWY_INLINE V combine(V a, V b) const {
+    return this->each([&](auto x, auto y) VR_INLINE_LAMBDA { return sums.combine(x, y); }, a, b);
+  }
   HWY_INLINE V fused(const T* from, V other) const {
-    return sums.fused(FloatLanes<T>::load(from), other);
+    return this->each([&](auto x, auto y) VR_INLINE_LAMBDA { return sums.fused(x, y); },
+                      FloatLanes<T>::load(from), other);
   }
   // Fused by the element's position from its origin.
   HWY_INLINE V fused_at(const T* from, V other, std::int64_t position) const {
@@ -195,38 +192,23 @@ requires(sizeof(T) > 1 && std::is_same_v<ar::Wide<T>, ar::Wide<S>> &&
     const auto mask = hn::MaskFromVec(hn::BitCast(d, hn::LoadU(sums.d_bits, masks)));
     return hn::IfThenElse(mask, fused(from, other), combine(other, load(from)));
   }
-  V zero() const { return hn::Zero(d); }
   bool can_lower() const { return sums.can_divide(); }
-  HWY_INLINE auto lower(V v) const { return this->narrow(sums.divided(v)); }
+  HWY_INLINE auto lower(V v) const {
+    return this->narrow(this->each([&](auto x) VR_INLINE_LAMBDA { return sums.divided(x); }, v));
+  }
 };
 
 #if HWY_TARGET != HWY_SCALAR
-// Sums of bf16 that are rounded at every step: two vectors at a time, of the even and of the odd
-// elements. A vector of 32-bit words holds an odd element in its upper half already, and an even
-// one a shift away, so nothing is widened or narrowed.
+// Sums of bf16 that are rounded at every step: most values need no rounding at the ends.
 template <>
-struct HopLanes<ar::FloatHop<BFloat16, BFloat16, false>> {
-  using Sums = SumVectors<BFloat16, BFloat16>;
-  struct V {
-    Sums::V even, odd;
-  };
-  static constexpr bool available = true;
+struct HopLanes<ar::FloatHop<BFloat16, BFloat16, false>> : FloatLanes<BFloat16> {
   static constexpr bool fuses = has_fma;
-  static constexpr hn::ScalableTag<float> d{};
-  static constexpr hn::ScalableTag<std::uint32_t> d_bits{};
-  static constexpr hn::ScalableTag<std::uint16_t> out_d{};
 
-  const Sums sums;
+  const SumVectors<BFloat16, BFloat16> sums;
   explicit HopLanes(const ar::FloatHop<BFloat16, BFloat16, false>& hop) : sums(hop) {}
 
-  static std::int64_t count() { return static_cast<std::int64_t>(hn::Lanes(out_d)); }
-  HWY_INLINE V elements(const BFloat16* from) const {
-    const auto pairs = hn::BitCast(d_bits, hn::LoadU(out_d, &from->bits));
-    return {hn::BitCast(d, hn::ShiftLeft<16>(pairs)),
-            hn::BitCast(d, hn::And(pairs, hn::Set(d_bits, 0xffff0000u)))};
-  }
   HWY_INLINE V load(const BFloat16* from) const {
-    const V x = elements(from);
+    const V x = FloatLanes::load(from);
     if (!sums.op.premultiply) return x;
     const V scaled{hn::Mul(x.even, sums.scale), hn::Mul(x.odd, sums.scale)};
     // An exact product needs rounding among the subnormals only.
@@ -241,33 +223,13 @@ struct HopLanes<ar::FloatHop<BFloat16, BFloat16, false>> {
     return {sums.combine(a.even, b.even), sums.combine(a.odd, b.odd)};
   }
   HWY_INLINE V fused(const BFloat16* from, V other) const {
-    const V x = elements(from);
+    const V x = FloatLanes::load(from);
     return {sums.fused(x.even, other.even), sums.fused(x.odd, other.odd)};
   }
-  V zero() const { return {hn::Zero(d), hn::Zero(d)}; }
-
-  // Tiles hold elements in their order.
-  HWY_INLINE V load_carried(const float* from) const {
-    V v;
-    hn::LoadInterleaved2(d, from, v.even, v.odd);
-    return v;
-  }
-  HWY_INLINE void store(V v, float* to) const { hn::StoreInterleaved2(v.even, v.odd, d, to); }
-
   bool can_lower() const { return sums.can_divide(); }
-  HWY_INLINE hn::Vec<hn::ScalableTag<std::uint16_t>> lower(V v) const {
-    if (sums.op.divide) {
-      v.even = sums.rounded(sums.divided(v.even));
-      v.odd = sums.rounded(sums.divided(v.odd));
-    }
-    const auto pairs =
-        hn::Or(hn::BitCast(d_bits, v.odd), hn::ShiftRight<16>(hn::BitCast(d_bits, v.even)));
-    // Every NaN has the one pattern.
-    const hn::ScalableTag<std::int16_t> d_signed;
-    const auto bits = hn::BitCast(d_signed, pairs);
-    const auto largest = hn::Set(d_signed, std::int16_t{0x7fff});
-    const auto is_nan = hn::Gt(hn::And(bits, largest), hn::Set(d_signed, std::int16_t{0x7f80}));
-    return hn::BitCast(out_d, hn::IfThenElse(is_nan, largest, bits));
+  HWY_INLINE auto lower(V v) const {
+    if (sums.op.divide) v = {sums.rounded(sums.divided(v.even)), sums.rounded(sums.divided(v.odd))};
+    return pack(v);
   }
 };
 #endif

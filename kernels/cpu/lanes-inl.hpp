@@ -109,22 +109,28 @@ HWY_INLINE auto tree(const Leaf& leaf, const Combine& combine) {
   }
 }
 
-// Elements of a float type <-> vectors of f32 or f64.
+// Vectors that pass through a call that wasn't inlined go through memory.
+#undef VR_INLINE_LAMBDA
+#define VR_INLINE_LAMBDA HWY_ATTR __attribute__((always_inline))
+
+// Elements of a float type <-> vectors of f32 or f64. each(f, v...) is f of values as wide as V.
 template <class T>
 struct FloatLanes : CarriedLanes<ar::Wide<T>> {
   using Base = CarriedLanes<ar::Wide<T>>;
   using Base::d;
   using typename Base::V;
-  static constexpr bool available = !std::is_same_v<T, Half> || has_f16;
+  static constexpr bool available =
+      std::is_same_v<T, Half> ? has_f16 : !std::is_same_v<T, BFloat16>;
   static constexpr bool lowers = available;
 
+  template <class F, class... Vs>
+  static HWY_INLINE V each(const F& f, Vs... v) {
+    return f(v...);
+  }
+  V zero() const { return hn::Zero(d); }
+
   HWY_INLINE V load(const T* from) const {
-    if constexpr (std::is_same_v<T, BFloat16>) {
-      const hn::Rebind<std::uint16_t, decltype(d)> d16;
-      const hn::Rebind<std::uint32_t, decltype(d)> d32;
-      const auto bits = hn::LoadU(d16, reinterpret_cast<const std::uint16_t*>(from));
-      return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, bits)));
-    } else if constexpr (std::is_same_v<T, Half>) {
+    if constexpr (std::is_same_v<T, Half>) {
       const hn::Rebind<hwy::float16_t, decltype(d)> d16;
       return hn::PromoteTo(d, hn::LoadU(d16, reinterpret_cast<const hwy::float16_t*>(from)));
     } else {
@@ -132,10 +138,8 @@ struct FloatLanes : CarriedLanes<ar::Wide<T>> {
     }
   }
 
-  // Vectors of T as Highway knows them: bf16 is bits to it.
-  using Out =
-      std::conditional_t<std::is_same_v<T, BFloat16>, std::uint16_t,
-                         std::conditional_t<std::is_same_v<T, Half>, hwy::float16_t, ar::Wide<T>>>;
+  // Vectors of T as Highway knows them.
+  using Out = std::conditional_t<std::is_same_v<T, Half>, hwy::float16_t, ar::Wide<T>>;
   static constexpr hn::Rebind<Out, decltype(d)> out_d{};
 
   // As ar::narrow.
@@ -145,22 +149,77 @@ struct FloatLanes : CarriedLanes<ar::Wide<T>> {
     const hn::RebindToUnsigned<decltype(d)> d_bits;
     v = hn::IfThenElse(hn::IsNaN(v), hn::BitCast(d, hn::Set(d_bits, ar::bits_as<ar::Bits<C>>(nan))),
                        v);
-    if constexpr (std::is_same_v<T, BFloat16>) {
-      // Round to nearest even on the bits; Highway's own conversion truncates in version 1.0.
-      const auto bits = hn::BitCast(d_bits, v);
-      const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d_bits, 1u));
-      const auto rounded =
-          hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(d_bits, 0x7fffu))));
-      const auto result =
-          hn::IfThenElse(hn::RebindMask(d_bits, hn::IsNaN(v)), hn::Set(d_bits, 0x7fffu), rounded);
-      return hn::TruncateTo(out_d, result);
-    } else if constexpr (std::is_same_v<T, Half>) {
+    if constexpr (std::is_same_v<T, Half>)
       return hn::DemoteTo(out_d, v);
-    } else {
+    else
       return v;
-    }
   }
 };
+
+// Values of f32 rounded to nearest even bf16, on the bits. Nothing is carried out of a NaN that
+// came of bf16 elements: its lower half is zero.
+template <class V>
+HWY_INLINE V rounded_to_bf16(V v) {
+  const hn::DFromV<V> d;
+  const hn::RebindToUnsigned<hn::DFromV<V>> d_bits;
+  const auto bits = hn::BitCast(d_bits, v);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d_bits, 1u));
+  const auto sum = hn::Add(bits, hn::Add(odd, hn::Set(d_bits, 0x7fffu)));
+  return hn::BitCast(d, hn::And(sum, hn::Set(d_bits, 0xffff0000u)));
+}
+
+#if HWY_TARGET != HWY_SCALAR
+// bf16 in two vectors at a time, of the even and of the odd elements. A vector of 32-bit words
+// holds an odd element in its upper half already, and an even one a shift away, so nothing is
+// widened or narrowed.
+template <>
+struct FloatLanes<BFloat16> {
+  static constexpr hn::ScalableTag<float> d{};
+  static constexpr hn::ScalableTag<std::uint32_t> d_bits{};
+  static constexpr hn::ScalableTag<std::uint16_t> out_d{};
+  static constexpr bool available = true;
+  static constexpr bool lowers = true;
+  using Part = hn::Vec<hn::ScalableTag<float>>;
+  struct V {
+    Part even, odd;
+  };
+
+  template <class F, class... Vs>
+  static HWY_INLINE V each(const F& f, Vs... v) {
+    return {f(v.even...), f(v.odd...)};
+  }
+  V zero() const { return {hn::Zero(d), hn::Zero(d)}; }
+
+  static std::int64_t count() { return static_cast<std::int64_t>(hn::Lanes(out_d)); }
+  HWY_INLINE V load(const BFloat16* from) const {
+    const auto pairs = hn::BitCast(d_bits, hn::LoadU(out_d, &from->bits));
+    return {hn::BitCast(d, hn::ShiftLeft<16>(pairs)),
+            hn::BitCast(d, hn::And(pairs, hn::Set(d_bits, 0xffff0000u)))};
+  }
+  // Tiles hold elements in their order.
+  HWY_INLINE V load_carried(const float* from) const {
+    V v;
+    hn::LoadInterleaved2(d, from, v.even, v.odd);
+    return v;
+  }
+  HWY_INLINE void store(V v, float* to) const { hn::StoreInterleaved2(v.even, v.odd, d, to); }
+  bool can_lower() const { return true; }
+
+  // Of values that are bf16 numbers; every NaN gets the one pattern.
+  HWY_INLINE hn::Vec<hn::ScalableTag<std::uint16_t>> pack(V v) const {
+    const auto pairs =
+        hn::Or(hn::BitCast(d_bits, v.odd), hn::ShiftRight<16>(hn::BitCast(d_bits, v.even)));
+    const hn::ScalableTag<std::int16_t> d_signed;
+    const auto bits = hn::BitCast(d_signed, pairs);
+    const auto largest = hn::Set(d_signed, std::int16_t{0x7fff});
+    const auto is_nan = hn::Gt(hn::And(bits, largest), hn::Set(d_signed, std::int16_t{0x7f80}));
+    return hn::BitCast(out_d, hn::IfThenElse(is_nan, largest, bits));
+  }
+  HWY_INLINE hn::Vec<hn::ScalableTag<std::uint16_t>> narrow(V v) const {
+    return pack({rounded_to_bf16(v.even), rounded_to_bf16(v.odd)});
+  }
+};
+#endif
 
 template <class T>
 struct Lanes<ar::FloatSum<T>> : FloatLanes<T> {
@@ -168,18 +227,34 @@ struct Lanes<ar::FloatSum<T>> : FloatLanes<T> {
   const ar::FloatSum<T> op;
   explicit Lanes(const ar::FloatSum<T>& sum) : op(sum) {}
 
-  HWY_INLINE V combine(V a, V b) const { return hn::Add(a, b); }
+  HWY_INLINE V combine(V a, V b) const {
+    return this->each([](auto x, auto y) VR_INLINE_LAMBDA { return hn::Add(x, y); }, a, b);
+  }
   // The rare divisor that f32 can't hold is left to the scalar code.
   bool can_lower() const { return !op.mean || op.by_ranks.is_exact; }
   HWY_INLINE auto lower(V v) const {
-    if (op.mean)
-      v = op.by_ranks.inverse != 0 ? hn::Mul(v, hn::Set(this->d, op.by_ranks.inverse))
-                                   : hn::Div(v, hn::Set(this->d, op.by_ranks.value));
+    if (op.mean && op.by_ranks.inverse != 0)
+      v = this->each(
+          [&](auto x)
+              VR_INLINE_LAMBDA { return hn::Mul(x, hn::Set(this->d, op.by_ranks.inverse)); },
+          v);
+    else if (op.mean)
+      v = this->each(
+          [&](auto x) VR_INLINE_LAMBDA { return hn::Div(x, hn::Set(this->d, op.by_ranks.value)); },
+          v);
     return this->narrow(v);
   }
   // x - x is 0 for finite x and NaN for all others.
   HWY_INLINE bool must_recompute(V v) const {
-    return op.mean && !hn::AllFalse(this->d, hn::IsNaN(hn::Sub(v, v)));
+    if (!op.mean) return false;
+    bool any = false;
+    this->each(
+        [&](auto x) VR_INLINE_LAMBDA {
+          any |= !hn::AllFalse(this->d, hn::IsNaN(hn::Sub(x, x)));
+          return x;
+        },
+        v);
+    return any;
   }
 };
 
@@ -188,7 +263,9 @@ struct Lanes<ar::FloatProduct<T>> : FloatLanes<T> {
   using typename FloatLanes<T>::V;
   explicit Lanes(const ar::FloatProduct<T>&) {}
 
-  HWY_INLINE V combine(V a, V b) const { return hn::Mul(a, b); }
+  HWY_INLINE V combine(V a, V b) const {
+    return this->each([](auto x, auto y) VR_INLINE_LAMBDA { return hn::Mul(x, y); }, a, b);
+  }
   HWY_INLINE auto lower(V v) const { return this->narrow(v); }
 };
 

@@ -211,8 +211,8 @@ HWY_NOINLINE void fold_in_registers(const Op& op, const TileTask& task, std::int
     auto result = lanes.lower(carried);
     if constexpr (Op::recomputes) {
       if (HWY_UNLIKELY(lanes.must_recompute(carried))) {
-        alignas(64) Carried<Op> tile[hn::MaxLanes(lanes.d)];
-        alignas(64) T fixed[hn::MaxLanes(lanes.d)];
+        alignas(64) Carried<Op> tile[hn::MaxLanes(lanes.out_d)];
+        alignas(64) T fixed[hn::MaxLanes(lanes.out_d)];
         lanes.store(carried, tile);
         write<false>(lanes.out_d, result, fixed);
         recompute(op, tile, in + i * std::int64_t(sizeof(T)), task.fold.in_stride_bytes, m, step,

@@ -6,11 +6,14 @@
 #pragma once
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "float_reference.hpp"
 #include "kernels/arithmetic_rules.hpp"
+#include "ranks/error.hpp"
 
 namespace vranks::reference {
 
@@ -88,6 +91,7 @@ struct Held {
   std::int32_t rank;
 };
 
+// min_loc and max_loc.
 template <class T>
 struct RankRules {
   using Value = Held<T>;
@@ -95,13 +99,13 @@ struct RankRules {
   using Stored = std::conditional_t<sizeof(T) == 8, Int128, std::int64_t>;
   Arithmetic rules;
 
-  // An infinity that saturates is the largest number from the start, so that the two tie.
+  // What an op makes of an input: a truth value is 0 or 1, and an 8-bit float that saturates is no
+  // infinity.
   Value lift(T x, std::int32_t row) const {
-    if constexpr (is_float<T>) {
-      const double value = value_of(x);
-      if (sizeof(T) == 1 && rules.fp8 == Fp8Mode::saturate && std::isinf(value))
-        return {element_of<T>(std::copysign(Format<T>::largest, value)), row};
-    }
+    if constexpr (std::is_same_v<T, Bool>) return {{x.byte != 0}, row};
+    if constexpr (is_float<T> && sizeof(T) == 1)
+      if (rules.fp8 == Fp8Mode::saturate && std::isinf(value_of(x)))
+        return {element_of<T>(std::copysign(Format<T>::largest, value_of(x))), row};
     return {x, row};
   }
   Value combine(const Value& a, const Value& b) const {
@@ -117,11 +121,8 @@ struct RankRules {
     return combine(lift(x, row), other);
   }
   T lower(const Value& c) const {
-    if constexpr (!is_float<T>) {
-      return c.x;
-    } else {
-      return element_of<T>(value_of(c.x));
-    }
+    if constexpr (is_float<T>) return element_of<T>(value_of(c.x));
+    return c.x;
   }
   std::int32_t lower_rank(const Value& c, std::int32_t first_row) const {
     return c.rank - first_row;
@@ -129,23 +130,15 @@ struct RankRules {
 
   // Places are counted up from that of zero, or of +0; the winner's is the lowest.
   Stored store(const Value& c) const {
-    using Place = std::conditional_t<sizeof(T) == 8, Int128, std::int64_t>;
-    constexpr Place half = Place{1} << (8 * sizeof(T) - 1);
-    Place place;
+    Stored place;
     if (is_nan(c.x)) {
-      place = rules.nan == NanPolicy::propagate ? -half : half - 1;
+      place = nan_place();
     } else {
       if constexpr (is_float<T>) {
-        std::make_unsigned_t<std::conditional_t<
-            sizeof(T) == 1, std::int8_t,
-            std::conditional_t<sizeof(T) == 2, std::int16_t,
-                               std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>>>
-            bits;
-        std::memcpy(&bits, &c.x, sizeof(T));
-        place = bits;
+        place = static_cast<Stored>(bits_of(c.x));
         if (place >= half) place = half - 1 - place;
       } else {
-        place = static_cast<Place>(c.x) - (std::is_unsigned_v<T> ? half : 0);
+        place = static_cast<Stored>(number(c.x)) - (is_unsigned ? half : 0);
       }
       if (rules.op == ReduceOp::max_loc) place = -1 - place;
     }
@@ -153,36 +146,48 @@ struct RankRules {
   }
   Value load(Stored s) const {
     const auto rank = static_cast<std::int32_t>(s & 0xffffffff);
-    using Place = Stored;
-    constexpr Place half = Place{1} << (8 * sizeof(T) - 1);
-    Place place = (s - rank) / (Stored{1} << 32);
-    T x{};
-    if constexpr (is_float<T>) {
-      if (place == (rules.nan == NanPolicy::propagate ? -half : half - 1))
+    Stored place = (s - rank) / (Stored{1} << 32);
+    if constexpr (is_float<T>)
+      if (place == nan_place())
         return {element_of<T>(std::numeric_limits<double>::quiet_NaN()), rank};
-    }
     if (rules.op == ReduceOp::max_loc) place = -1 - place;
     if constexpr (is_float<T>) {
       if (place < 0) place = half - 1 - place;
-      const auto bits = static_cast<std::uint64_t>(place);
-      std::memcpy(&x, &bits, sizeof(T));
-    } else {
-      x = static_cast<T>(place + (std::is_unsigned_v<T> ? half : 0));
+    } else if (is_unsigned) {
+      place += half;
     }
+    const auto bits = static_cast<std::uint64_t>(place);
+    T x;
+    std::memcpy(&x, &bits, sizeof(T));  // the lowest bytes
     return {x, rank};
   }
 
  private:
+  static constexpr Stored half = Stored{1} << (8 * sizeof(T) - 1);
+  static constexpr bool is_unsigned = std::is_unsigned_v<T> || std::is_same_v<T, Bool>;
+
+  Stored nan_place() const { return rules.nan == NanPolicy::propagate ? -half : half - 1; }
+  static std::uint64_t bits_of(T x) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &x, sizeof(T));
+    return bits;
+  }
+  static auto number(T x) {
+    if constexpr (std::is_same_v<T, Bool>)
+      return x.byte;
+    else
+      return x;
+  }
   static bool is_nan(T x) {
     if constexpr (is_float<T>) return std::isnan(value_of(x));
     return false;
   }
   bool comes_before(T a, T b) const {
-    const bool is_min = rules.op == ReduceOp::min_loc;
+    if (rules.op == ReduceOp::max_loc) std::swap(a, b);
     if constexpr (is_float<T>)
-      return is_min ? is_less(value_of(a), value_of(b)) : is_less(value_of(b), value_of(a));
+      return is_less(value_of(a), value_of(b));
     else
-      return is_min ? a < b : b < a;
+      return number(a) < number(b);
   }
 };
 

@@ -27,19 +27,12 @@ inline std::int64_t below(Random& random, std::int64_t end) {
 }
 inline bool chance(Random& random, int percent) { return below(random, 100) < percent; }
 
-// Calls f.template operator()<T>() with the storage type of a dtype that kernels compute with: all
-// but truth values, which are bytes to them.
-template <class F>
-void visit_computed(DType dtype, const F& f) {
-  visit(dtype, [&]<class T>() {
-    if constexpr (!std::is_same_v<T, Bool>) f.template operator()<T>();
-  });
-}
-
 // Whether kernels meet that op in that dtype: complex numbers are only multiplied, and sums of them
-// those of their parts. log_sum_exp promises no bits and has a test of its own.
+// those of their parts; truth values are bytes but to min_loc and max_loc. log_sum_exp promises no
+// bits and has a test of its own.
 inline bool is_computed(ReduceOp op, DType dtype) {
-  if (dtype == DType::boolean || op == ReduceOp::log_sum_exp) return false;
+  if (op == ReduceOp::log_sum_exp) return false;
+  if (dtype == DType::boolean) return finds_rank(op);
   return is_complex(dtype) ? op == ReduceOp::prod : supports(op, dtype);
 }
 
@@ -192,6 +185,8 @@ T element(Random& random) {
     return {element<float>(random), element<float>(random)};
   } else if constexpr (std::is_same_v<T, Complex<double>>) {
     return {element<double>(random), element<double>(random)};
+  } else if constexpr (std::is_same_v<T, Bool>) {
+    return {element<std::uint8_t>(random)};
   } else {
     return real_element<T>(random);
   }

@@ -43,6 +43,8 @@ void with_rules(const Arithmetic& rules, const F& f) {
     f(ComplexRules<float>{rules});
   } else if constexpr (std::is_same_v<T, Complex<double>>) {
     f(ComplexRules<double>{rules});
+  } else if constexpr (std::is_same_v<T, Bool>) {
+    f(RankRules<Bool>{rules});
   } else if (finds_rank(rules.op)) {
     f(RankRules<T>{rules});
   } else if constexpr (is_float<T>) {
