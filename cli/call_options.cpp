@@ -113,11 +113,7 @@ void add_permutation_option(OptionsDescription& options, std::optional<Permutati
                         "is no destination gets zeros");
 }
 
-OptionsDescription call_options(CallDetails& details) {
-  OptionsDescription options("Who takes part, and how much each gives", page_columns);
-  const auto counts = [](const char* option) {
-    return [option](const std::string& text) { return parse_counts(option, text); };
-  };
+void add_member_options(OptionsDescription& options, CallDetails& details) {
   options.add_options()(
       "ranks",
       parsed(
@@ -141,6 +137,28 @@ OptionsDescription call_options(CallDetails& details) {
        parsed(
            details.axis, [](const std::string& text) { return text; }, "NAME,..."),
        "groups are the ranks that differ along these axes of the mesh alone");
+}
+
+void add_operand_options(OptionsDescription& options, CallDetails& details) {
+  options.add_options()  //
+      ("factor", parsed(details.factor, parse_factor, "NUMBER"),
+       "of op premul_sum: every value is multiplied by it; 1 unless said")  //
+      ("weights",
+       parsed(
+           details.weights,
+           [](const std::string& text) {
+             return parse_json_option<std::vector<double>>("--weights", text);
+           },
+           "JSON"),
+       "of op weighted_mean: a number for each of all ranks, such as [1,2.5]");
+}
+
+OptionsDescription call_options(CallDetails& details) {
+  OptionsDescription options("Who takes part, and how much each gives", page_columns);
+  add_member_options(options, details);
+  const auto counts = [](const char* option) {
+    return [option](const std::string& text) { return parse_counts(option, text); };
+  };
   options.add_options()  //
       ("counts", parsed(details.counts, counts("--counts"), "JSON"),
        "of the _v collectives: of dimension 1, how much each rank's block has, such as [3,0,2]; of "
@@ -160,17 +178,7 @@ OptionsDescription call_options(CallDetails& details) {
       ("ragged", boost::program_options::bool_switch(&details.ragged),
        "of all_to_all_v: rows may be longer than what they send");
   add_permutation_option(options, details.permutation);
-  options.add_options()  //
-      ("factor", parsed(details.factor, parse_factor, "NUMBER"),
-       "of op premul_sum: every value is multiplied by it; 1 unless said")  //
-      ("weights",
-       parsed(
-           details.weights,
-           [](const std::string& text) {
-             return parse_json_option<std::vector<double>>("--weights", text);
-           },
-           "JSON"),
-       "of op weighted_mean: a number for each of all ranks, such as [1,2.5]");
+  add_operand_options(options, details);
   return options;
 }
 

@@ -52,6 +52,10 @@ void check_details(const CallDetails& details, Collective collective, ReduceOp o
 // has another number of them.
 void add_details(const CallDetails& details, std::int64_t ranks, CollectiveOptions& options);
 
+// Adds --ranks, --root, --groups, --mesh and --axis.
+void add_member_options(OptionsDescription& options, CallDetails& details);
+// Adds --factor and --weights.
+void add_operand_options(OptionsDescription& options, CallDetails& details);
 // Adds --root.
 void add_root_option(OptionsDescription& options, std::optional<std::int64_t>& root);
 // The root of that collective, 0 unless said. Throws bad_argument if one was given and the

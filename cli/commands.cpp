@@ -11,6 +11,7 @@ std::unique_ptr<Command> make_show();
 std::unique_ptr<Command> make_verify();
 std::unique_ptr<Command> make_list();
 std::unique_ptr<Command> make_info();
+std::unique_ptr<Command> make_bench();
 
 std::vector<std::unique_ptr<Command>> commands() {
   std::vector<std::unique_ptr<Command>> all;
@@ -20,6 +21,7 @@ std::vector<std::unique_ptr<Command>> commands() {
   all.push_back(make_verify());
   all.push_back(make_list());
   all.push_back(make_info());
+  all.push_back(make_bench());
   return all;
 }
 

@@ -92,14 +92,18 @@ std::string element_name(DType dtype, std::int64_t opaque_bytes) {
   return opaque_bytes > 0 ? fmt::format("bytes{}", opaque_bytes) : std::string(name(dtype));
 }
 
-OptionsDescription problem_options(ProblemOptions& problem) {
-  OptionsDescription options("What to run", columns);
+void add_collective_options(OptionsDescription& options, ProblemOptions& problem) {
   options.add_options()  //
       ("collective",
        parsed(problem.collective, parse_collective, "NAME")->default_value("all_reduce"),
        names(collectives()).c_str())  //
-      ("op", parsed(problem.op, parse_reduce_op, "NAME"),
-       names(reduce_ops()).c_str())  //
+      ("op", parsed(problem.op, parse_reduce_op, "NAME"), names(reduce_ops()).c_str());
+}
+
+OptionsDescription problem_options(ProblemOptions& problem) {
+  OptionsDescription options("What to run", columns);
+  add_collective_options(options, problem);
+  options.add_options()  //
       ("algorithm",
        parsed(
            problem.algorithm, [](const std::string& text) { return text; }, "NAME")
@@ -108,13 +112,20 @@ OptionsDescription problem_options(ProblemOptions& problem) {
       ("shape", parsed(problem.shape, parse_shape, "R,..."),
        "shape of random data; dimension 0 counts the ranks")  //
       ("input", parsed(problem.input, parse_path, "X.npy"),
-       "data; dimension 0 of the array counts the ranks")  //
+       "data; dimension 0 of the array counts the ranks");
+  add_data_options(options, problem,
+                   "; a file says for itself what it holds, but for bf16 and fp8, whose bits it "
+                   "holds as uint16 and uint8");
+  return options;
+}
+
+void add_data_options(OptionsDescription& options, ProblemOptions& problem, std::string_view note) {
+  options.add_options()  //
       ("dtype",
        boost::program_options::value<std::string>()->value_name("NAME")->notifier(
            [&problem](const std::string& text) { read_dtype(problem, text); }),
-       (names(dtypes()) +
-        " bytesN (elements of N bytes, which are only copied); a file says for itself what it "
-        "holds, but for bf16 and fp8, whose bits it holds as uint16 and uint8")
+       fmt::format("{} bytesN (elements of N bytes, which are only copied){}", names(dtypes()),
+                   note)
            .c_str())  //
       ("seed",
        parsed(
@@ -127,7 +138,6 @@ OptionsDescription problem_options(ProblemOptions& problem) {
        "of random data; 0 unless said")  //
       ("device", parsed(problem.device, parse_device, "NAME"),
        "cpu, cuda or cuda:N; unless said, cuda where there is one");
-  return options;
 }
 
 OptionsDescription report_options(Format& format) {

@@ -79,6 +79,12 @@ std::vector<std::int64_t> row_lengths(const Outcome& outcome, Slot slot);
 // other, without what only fills the shorter ones.
 Tensor packed(const Outcome& outcome, const Tensor& tensor);
 
+// What the call reads and writes, without what only fills shorter rows.
+struct Traffic {
+  std::int64_t read = 0, written = 0;  // bytes
+};
+Traffic traffic_of(const Outcome& outcome);
+
 // Fills what says how right the result is.
 void judge(Outcome& outcome);
 

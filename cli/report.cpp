@@ -13,8 +13,6 @@
 
 namespace vranks::cli {
 
-namespace {
-
 std::string json_text(const Value& value) {
   using nlohmann::json;
   if (const List* const list = std::get_if<List>(&value)) {
@@ -31,6 +29,8 @@ std::string json_text(const Value& value) {
       },
       static_cast<const Value::variant&>(value));
 }
+
+namespace {
 
 bool holds_number(const Value& value) {
   return std::holds_alternative<std::int64_t>(value) ||
@@ -203,13 +203,17 @@ void Report::line(std::string label, std::string text) {
   lines_.push_back({std::move(label), std::move(text)});
 }
 
+std::string Report::json() const {
+  std::string members;
+  for (const Key& key : keys_)
+    members += fmt::format("{}  {}: {}", members.empty() ? "" : ",\n", json_text(key.name),
+                           json_text(key.value));
+  return fmt::format("{{\n{}\n}}\n", members);
+}
+
 void Report::print(Format format) const {
   if (format == Format::json) {
-    std::string members;
-    for (const Key& key : keys_)
-      members += fmt::format("{}  {}: {}", members.empty() ? "" : ",\n", json_text(key.name),
-                             json_text(key.value));
-    fmt::print("{{\n{}\n}}\n", members);
+    fmt::print("{}", json());
   } else if (format == Format::csv) {
     std::vector<std::string> names, values;
     for (const Key& key : keys_) {

@@ -38,6 +38,7 @@ Value text_or_null(std::string_view text);
 // The words of `text`, which are separated by single spaces.
 Value words_of(std::string_view text);
 
+std::string json_text(const Value& value);
 // As a person or a CSV file reads it: no quotes, lists separated by spaces, lists in lists as JSON,
 // nothing for null.
 std::string plain_text(const Value& value);
@@ -55,6 +56,7 @@ class Report {
   void line(std::string label, std::string text);
 
   void print(Format format) const;
+  std::string json() const;  // what print() writes for programs
 
  private:
   struct Key {

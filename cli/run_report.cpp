@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "cli/error_report.hpp"
 #include "cli/preview.hpp"
@@ -222,33 +221,6 @@ void report_result(Report& report, const Outcome& outcome, const Tensor& result,
     report.line("", fmt::format("the same bits on all {} ranks", rows));
   else if (outcome.collective() == Collective::all_reduce)
     report.line("", "the same bits on all ranks of a group");
-}
-
-// What the call reads and writes, without what only fills shorter rows.
-struct Traffic {
-  std::int64_t read = 0, written = 0;  // bytes
-};
-Traffic traffic_of(const Outcome& outcome) {
-  const auto width = static_cast<std::int64_t>(size_bytes(outcome.problem().dtype));
-  const Collective form = even_form(outcome.collective());
-  Traffic traffic{outcome.in.bytes(), outcome.out.bytes()};
-  for (std::size_t g = 0; takes_counts(outcome.collective()) && g < group_count(outcome.key); ++g) {
-    if (g == 0) traffic = {};
-    const Problem problem = group_problem(outcome.key, g);
-    const std::int64_t all = std::reduce(problem.counts.begin(), problem.counts.end()) * width;
-    traffic.read += form == Collective::reduce_scatter ? problem.ranks * all : all;
-    traffic.written += form == Collective::all_gather ? problem.ranks * all : all;
-  }
-  if (takes_counts(outcome.collective())) return traffic;
-  const std::int64_t row = outcome.in.bytes() / outcome.problem().ranks;
-  if (form == Collective::broadcast || form == Collective::scatter)
-    traffic.read = static_cast<std::int64_t>(group_count(outcome.key)) * row;
-  if (form == Collective::permute) {
-    traffic.read = 0;
-    for (const std::int32_t source : outcome.problem().sources)
-      traffic.read += source >= 0 ? static_cast<std::int64_t>(group_count(outcome.key)) * row : 0;
-  }
-  return traffic;
 }
 
 void report_time(Report& report, const Outcome& outcome) {
