@@ -54,23 +54,54 @@ VR_HOST_DEVICE std::uint8_t float8_code(float x, std::uint32_t mantissa_bits, st
 
 }  // namespace detail
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+#define VR_FLOAT8_INSTRUCTIONS 1
+#else
+#define VR_FLOAT8_INSTRUCTIONS 0
+#endif
+
 VR_HOST_DEVICE float to_float(Float8E5M2 x) {
   return to_float(Half{static_cast<std::uint16_t>(x.bits << 8)});
 }
 
 VR_HOST_DEVICE float to_float(Float8E4M3 x) {
+#if VR_FLOAT8_INSTRUCTIONS
+  std::uint32_t halves;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(static_cast<std::uint16_t>(x.bits)));
+  return to_float(Half{static_cast<std::uint16_t>(halves)});
+#else
   const std::uint32_t sign = x.bits & 0x80u, magnitude = x.bits & 0x7fu;
   if (magnitude == 0x7f) return detail::float_from_bits((sign << 24) | 0x7fc00000u);
   // An f16 with the same digits has a bias that is greater by 8.
   return to_float(Half{static_cast<std::uint16_t>((sign << 8) | (magnitude << 7))}) * 256.0f;
+#endif
 }
 
 VR_HOST_DEVICE Float8E4M3 to_float8_e4m3(float x, bool saturate) {
+#if VR_FLOAT8_INSTRUCTIONS
+  std::uint16_t codes;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(0.0f), "f"(x));
+  // Half a step above the largest finite value rounds to that value, which is even.
+  const bool is_beyond = (detail::bits_from_float(x) & 0x7fffffffu) > 0x43e80000u;
+  return {static_cast<std::uint8_t>(x != x || (is_beyond && !saturate) ? 0x7f : codes)};
+#else
   return {detail::float8_code(x, 3, 7, 0x7e, saturate ? 0x7e : 0x7f)};
+#endif
 }
 
 VR_HOST_DEVICE Float8E5M2 to_float8_e5m2(float x, bool saturate) {
+#if VR_FLOAT8_INSTRUCTIONS
+  if (x != x) return {0x7f};
+  std::uint16_t codes;
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(0.0f), "f"(x));
+  // Half a step above the largest finite value rounds to infinity, which is even.
+  const bool is_beyond = (detail::bits_from_float(x) & 0x7fffffffu) >= 0x47700000u;
+  return {static_cast<std::uint8_t>(is_beyond && !saturate ? 0x7c | (codes & 0x80) : codes)};
+#else
   return {detail::float8_code(x, 2, 15, 0x7b, saturate ? 0x7b : 0x7c)};
+#endif
 }
+
+#undef VR_FLOAT8_INSTRUCTIONS
 
 }  // namespace vranks

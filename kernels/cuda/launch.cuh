@@ -15,19 +15,51 @@ namespace vranks::cuda {
 // Copies row 0 of the fold's output to its other rows.
 void broadcast_row(const TreeFold& fold, Stream stream);
 
-template <int Levels, class Access, class Op, bool FromParts>
-void launch(const Launch<Op, FromParts>& arguments, Stream stream) {
-  constexpr std::int64_t columns = Access::template columns<typename Launch<Op, FromParts>::In>;
-  const bool one = arguments.subtree_ranks >= arguments.ranks;
-  const std::int64_t subtrees =
-      one ? 1 : (arguments.ranks + arguments.subtree_ranks - 1) / arguments.subtree_ranks;
-  const std::int64_t threads = subtrees * ((arguments.elements + columns - 1) / columns);
+template <class Access>
+unsigned blocks_for(std::int64_t rows, std::int64_t elements) {
+  const std::int64_t threads = rows * ((elements + Access::columns - 1) / Access::columns);
   const std::int64_t blocks = (threads + block_threads - 1) / block_threads;
   check_grid(blocks);
-  tree_kernel<Levels, Access>
-      <<<static_cast<unsigned>(blocks), block_threads, 0, stream>>>(arguments);
+  return static_cast<unsigned>(blocks);
+}
+
+template <int Levels, int rows, class Access, class Op, bool FromParts>
+void launch(const Launch<Op, FromParts>& arguments, Stream stream) {
+  const std::int64_t subtrees =
+      (arguments.ranks + arguments.subtree_ranks - 1) / arguments.subtree_ranks;
+  tree_kernel<Levels, rows, Access>
+      <<<blocks_for<Access>(subtrees, arguments.elements), block_threads, 0, stream>>>(arguments);
   check_cuda(cudaGetLastError(), "launching the tree kernel");
 }
+
+// By the number of rows that a thread walks.
+template <class Access, class Op>
+void launch_levels(const Launch<Op, false>& arguments, Stream stream) {
+  const std::int64_t walked = std::min(arguments.subtree_ranks, arguments.ranks);
+  if (walked <= ranks_of_levels(some_levels))
+    launch<some_levels, block_ranks, Access>(arguments, stream);
+  else
+    launch<most_levels, block_ranks, Access>(arguments, stream);
+}
+
+template <int R, class Op>
+void launch_few_ranks(const Launch<Op, false>& arguments, Stream stream) {
+  using T = typename Op::Element;
+  using Access = Groups<T, 16 / sizeof(T), 1>;
+  if constexpr (R > 2)
+    if (arguments.ranks < R) return launch_few_ranks<R - 1>(arguments, stream);
+  few_ranks_kernel<R, Access>
+      <<<blocks_for<Access>(1, arguments.elements), block_threads, 0, stream>>>(arguments);
+  check_cuda(cudaGetLastError(), "launching the kernel of few ranks");
+}
+
+// Columns of 8 bytes, but fewer where more than 16 bytes would be carried for them, and 4 bytes at
+// least. Measured on an H200: with sixteen rows at once that keeps enough loads in flight, and the
+// tree's levels in registers that leave room for enough threads.
+template <class Op>
+inline constexpr int tree_columns =
+    std::max(std::min(8 / sizeof(typename Op::Element), 16 / sizeof(typename Op::Carried)),
+             (sizeof(typename Op::Element) + 3) / sizeof(typename Op::Element));
 
 // Common: see is_common().
 template <class Op, bool Common>
@@ -35,7 +67,6 @@ void launch_fold(const TreeFold& fold, const Plan& plan, Workspace workspace, St
   using T = typename Op::Element;
   using Carried = typename Op::Carried;
   constexpr auto width = static_cast<std::int64_t>(sizeof(T));
-  const bool aligned = rows_are_aligned(fold);
 
   Launch<Op, false> first{};
   first.op = Op::of(fold);
@@ -55,28 +86,32 @@ void launch_fold(const TreeFold& fold, const Plan& plan, Workspace workspace, St
     first.subtree_ranks = plan.cuts[0].subtree_ranks;
     first.parts = half(0);
   }
-  const std::int64_t walked = std::min(first.subtree_ranks, first.ranks);
+  using Columns = Groups<T, tree_columns<Op>, 1>;
+  const bool aligned = rows_are_aligned(fold, Columns::bytes);
   if constexpr (Common) {
-    if (aligned) {
-      if (walked <= ranks_of_levels(few_levels))
-        launch<few_levels, Vectors>(first, stream);
-      else if (walked <= ranks_of_levels(some_levels))
-        launch<some_levels, Vectors>(first, stream);
+    if (first.ranks <= few_ranks && rows_are_aligned(fold, 16)) {
+      launch_few_ranks<few_ranks>(first, stream);
+    } else if (aligned && first.ranks <= ranks_of_levels(few_levels)) {
+      launch<few_levels, block_ranks, Columns>(first, stream);
+    } else if (aligned) {
+      launch_levels<Columns>(first, stream);
+    } else if constexpr (width < 4) {
+      // More columns keep enough loads in flight where there are few ranks.
+      if (first.ranks <= few_ranks)
+        launch<0, few_ranks, ShiftedGroups<T, 4>>(first, stream);
       else
-        launch<most_levels, Vectors>(first, stream);
-    } else if (walked <= ranks_of_levels(few_levels)) {
-      // Four columns a thread keep enough loads in flight where there are few ranks.
-      launch<few_levels, Singles<4>>(first, stream);
+        launch_levels<ShiftedGroups<T, 1>>(first, stream);
     } else {
-      launch<most_levels, Singles<1>>(first, stream);
+      if (first.ranks <= few_ranks)
+        launch<0, few_ranks, SomeColumns<T, 4>>(first, stream);
+      else
+        launch_levels<SomeColumns<T, 1>>(first, stream);
     }
   } else {
-    // More carried bytes a row than this would not fit in registers.
-    constexpr bool fits = sizeof(Carried) * Vectors::columns<T> <= 64;
-    if (fits && aligned)
-      launch<some_levels, std::conditional_t<fits, Vectors, Singles<1>>>(first, stream);
+    if (aligned)
+      launch<some_levels, block_ranks, Columns>(first, stream);
     else
-      launch<some_levels, Singles<1>>(first, stream);
+      launch<some_levels, block_ranks, SomeColumns<T, 1>>(first, stream);
   }
 
   for (int k = 1; k <= plan.count; ++k) {
@@ -94,7 +129,7 @@ void launch_fold(const TreeFold& fold, const Plan& plan, Workspace workspace, St
     next.original = first.original;
     next.original_stride = first.original_stride;
     next.original_ranks = fold.ranks;
-    launch<some_levels, Singles<1>>(next, stream);
+    launch<some_levels, block_ranks, SomeColumns<Carried, 1>>(next, stream);
   }
   // Few columns can't write many rows at speed, so another launch spreads them.
   if (plan.count > 0 && fold.out_rows > 1) broadcast_row(fold, stream);

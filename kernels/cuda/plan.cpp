@@ -8,7 +8,7 @@ namespace vranks::cuda {
 
 namespace {
 
-// With eight 16-byte loads in flight each, this many threads on a multiprocessor hide the memory's
+// With sixteen 8-byte loads in flight each, this many threads on a multiprocessor hide the memory's
 // latency twice over.
 constexpr std::int64_t threads_wanted = 512;
 // Fewer rows than this are walked at once: a further launch would cost more than it saves.
@@ -25,7 +25,7 @@ bool is_common(const TreeFold& fold) {
 Plan::Plan(const TreeFold& fold, int multiprocessors) {
   const std::int64_t wanted = multiprocessors * threads_wanted;
   const std::int64_t row_bytes = fold.elements * static_cast<std::int64_t>(size_bytes(fold.dtype));
-  std::int64_t threads_a_row = (row_bytes + 15) / 16;
+  std::int64_t threads_a_row = (row_bytes + 7) / 8;
   std::int64_t ranks = fold.ranks;
   // Parts are combined by a kernel with some_levels.
   const auto walked_at_once = [&] {
@@ -60,8 +60,10 @@ std::size_t widest_carried_bytes(const TreeFold& fold) {
   return size_bytes(fold.dtype) == 8 ? 16 : 8;
 }
 
-bool rows_are_aligned(const TreeFold& fold) {
-  const auto aligned = [](auto number) { return static_cast<std::uintptr_t>(number) % 16 == 0; };
+bool rows_are_aligned(const TreeFold& fold, std::uintptr_t bytes) {
+  const auto aligned = [&](auto number) {
+    return static_cast<std::uintptr_t>(number) % bytes == 0;
+  };
   return aligned(reinterpret_cast<std::uintptr_t>(fold.in)) &&
          aligned(reinterpret_cast<std::uintptr_t>(fold.out)) &&
          aligned(fold.elements * static_cast<std::int64_t>(size_bytes(fold.dtype))) &&

@@ -16,15 +16,18 @@ namespace vranks::cuda {
 // Measured on an H200: 128 threads reach the memory's speed with the least spread.
 inline constexpr int block_threads = 128;
 
-// Merge levels above blocks of eight ranks that a kernel has registers for: R <= 8, R <= 1024, and
-// all larger R that one launch walks.
-inline constexpr int few_levels = 0;
-inline constexpr int some_levels = 7;
-inline constexpr int most_levels = 18;
-constexpr std::int64_t ranks_of_levels(int levels) { return std::int64_t{8} << levels; }
+// Rows that a thread reads at once, and merge levels above blocks of so many that a kernel has
+// registers for: R <= 64, R <= 1024, and all larger R that one launch walks.
+inline constexpr int block_ranks = 16;
+inline constexpr int few_levels = 2;
+inline constexpr int some_levels = 6;
+inline constexpr int most_levels = 17;
+constexpr std::int64_t ranks_of_levels(int levels) { return std::int64_t{block_ranks} << levels; }
+// Up to so many ranks are read at once, by kernels made for each R.
+inline constexpr int few_ranks = 8;
 
-// Common types and ops have kernels for all three; the others, to keep compile time in bounds, one
-// for some_levels alone, and their ranks are cut above 1024.
+// Common types and ops have kernels for all of these; the others, to keep compile time in bounds,
+// one for some_levels alone, and their ranks are cut above 1024.
 bool is_common(const TreeFold& fold);
 
 struct Plan {
@@ -49,7 +52,7 @@ struct Plan {
 // Bytes of the widest carried value of that fold on the device.
 std::size_t widest_carried_bytes(const TreeFold& fold);
 
-// Whether every row of the fold can be read and written 16 bytes at a time.
-bool rows_are_aligned(const TreeFold& fold);
+// Whether every row of the fold can be read and written so many bytes at a time.
+bool rows_are_aligned(const TreeFold& fold, std::uintptr_t bytes);
 
 }  // namespace vranks::cuda

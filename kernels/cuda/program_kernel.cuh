@@ -9,7 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/cuda/program_columns.cuh"
+#include "kernels/cuda/program_stack.cuh"
 
 namespace vranks::cuda {
 
@@ -20,6 +20,8 @@ template <class T, class S>
 inline constexpr bool can_scale<arithmetic::FloatHop<T, S, false>> = true;
 template <>
 inline constexpr bool can_scale<arithmetic::NanKeepingHop> = true;
+template <class T>
+inline constexpr bool can_scale<PackedHop<T>> = true;
 template <class Op>
 inline constexpr bool can_fuse = can_scale<Op> && sizeof(typename Op::Element) > 1;
 
@@ -45,11 +47,30 @@ __device__ __forceinline__ int first_word(const KernelProgram& program, int at) 
   return program.words == nullptr ? program.few_word[at] : __ldg(program.words + at);
 }
 
+// result[k] = f(x[k]...) of 16-bit columns, two at a time.
+template <int N, class F, class... Xs>
+__device__ __forceinline__ void for_pairs(void* result, const F& f, const Xs&... x) {
+  std::uint32_t pairs[N / 2];
+  const auto pair = [](const auto& row, int k) {
+    std::uint32_t bits;
+    memcpy(&bits, row.values + 2 * k, 4);
+    return bits;
+  };
+#pragma unroll
+  for (int k = 0; k < N / 2; ++k) pairs[k] = f(pair(x, k)...);
+  memcpy(result, pairs, sizeof(pairs));
+}
+
 template <class Op, class T, int N>
 __device__ __forceinline__ Row<Op, N> lift_row(const Op& op, const Values<T, N>& x, int number) {
   Row<Op, N> row;
+  if constexpr (in_pairs<Op, N>) {
+    for_pairs<N>(
+        &row, [&](auto a) { return op.lift_pair(a); }, x);
+  } else {
 #pragma unroll
-  for (int c = 0; c < N; ++c) row.values[c] = op.lift(x.values[c], number);
+    for (int c = 0; c < N; ++c) row.values[c] = op.lift(x.values[c], number);
+  }
   return row;
 }
 
@@ -99,35 +120,61 @@ __device__ __forceinline__ Op unscaled(Op op) {
 template <class Op, class T, int N>
 __device__ __forceinline__ void join_leaf(const Op& op, Row<Op, N>& top, const Values<T, N>& x,
                                           int number, std::uint32_t leaf, std::uint32_t fused) {
-  if constexpr (can_fuse<Op>) {
-    if ((leaf & leaf_is_fused) != 0) {
+  if constexpr (in_pairs<Op, N>) {
+    const auto fused_pair = [&](auto a, auto b) { return op.combine_own_pair(a, b); };
+    const auto plain_pair = [&](auto a, auto b) { return op.combine_pair(op.lift_pair(a), b); };
+    if ((leaf & leaf_is_fused) == 0 || fused == 0) {
+      for_pairs<N>(&top, plain_pair, x, top);
+    } else if (fused == ~0u) {
+      for_pairs<N>(&top, fused_pair, x, top);
+    } else {
+      std::uint32_t bits = fused;
+      for_pairs<N>(
+          &top,
+          [&](auto a, auto b) {
+            const std::uint32_t mask =
+                ((bits & 1) != 0 ? 0xffffu : 0u) | ((bits & 2) != 0 ? 0xffff0000u : 0u);
+            bits >>= 2;
+            return (fused_pair(a, b) & mask) | (plain_pair(a, b) & ~mask);
+          },
+          x, top);
+    }
+  } else {
+    if constexpr (can_fuse<Op>) {
+      if ((leaf & leaf_is_fused) != 0) {
+#pragma unroll
+        for (int c = 0; c < N; ++c)
+          top.values[c] =
+              op.combine_own(x.values[c], number, top.values[c], false, (fused >> c & 1) != 0);
+        return;
+      }
+    }
+    const bool first = !commutes<Op> && (leaf & leaf_is_first) != 0;
+    with_op(op, [&](const Op& known) {
 #pragma unroll
       for (int c = 0; c < N; ++c)
-        top.values[c] =
-            op.combine_own(x.values[c], number, top.values[c], false, (fused >> c & 1) != 0);
-      return;
-    }
+        top.values[c] = first ? known.combine(known.lift(x.values[c], number), top.values[c])
+                              : known.combine(top.values[c], known.lift(x.values[c], number));
+    });
   }
-  const bool first = !commutes<Op> && (leaf & leaf_is_first) != 0;
-  with_op(op, [&](const Op& known) {
-#pragma unroll
-    for (int c = 0; c < N; ++c)
-      top.values[c] = first ? known.combine(known.lift(x.values[c], number), top.values[c])
-                            : known.combine(top.values[c], known.lift(x.values[c], number));
-  });
 }
 
 // The result below the top meets it, on the left unless they swap.
 template <class Op, int N>
 __device__ __forceinline__ void merge(const Op& op, Row<Op, N>& top, const Row<Op, N>& below,
                                       bool swap) {
-  const bool swapped = !commutes<Op> && swap;
-  with_op(op, [&](const Op& known) {
+  if constexpr (in_pairs<Op, N>) {
+    for_pairs<N>(
+        &top, [&](auto a, auto b) { return op.combine_pair(a, b); }, below, top);
+  } else {
+    const bool swapped = !commutes<Op> && swap;
+    with_op(op, [&](const Op& known) {
 #pragma unroll
-    for (int c = 0; c < N; ++c)
-      top.values[c] = swapped ? known.combine(top.values[c], below.values[c])
-                              : known.combine(below.values[c], top.values[c]);
-  });
+      for (int c = 0; c < N; ++c)
+        top.values[c] = swapped ? known.combine(top.values[c], below.values[c])
+                                : known.combine(below.values[c], top.values[c]);
+    });
+  }
 }
 
 // The rows that a thread reads, from its first column on.
@@ -248,6 +295,11 @@ __device__ __forceinline__ void fold_columns(const Op& op, const KernelProgram& 
           write_ranks(r, [&](int c) { return op.lower_rank(row.values[c], piece.first_row); });
     };
     const auto lower = [&](const Op& same, const Row<Op, N>& row) {
+      if constexpr (in_pairs<Op, N>) {
+        if (same.lowers_pairs())
+          return for_pairs<N>(
+              &result, [&](auto c) { return same.lower_pair(c); }, row);
+      }
 #pragma unroll
       for (int c = 0; c < N; ++c) result.values[c] = same.lower(row.values[c]);
     };
@@ -315,13 +367,19 @@ __device__ __forceinline__ KernelPiece piece_of(const KernelProgram& program, in
   return program.few_piece[piece];
 }
 
-// Blocks that a multiprocessor must have registers for, so that it keeps enough loads in flight.
+// Blocks that a multiprocessor must have registers for, so that it keeps enough loads in flight;
+// fewer where so little would be left for each that it would spill.
+template <class Op>
 constexpr int blocks_at_once(ProgramKind kind) {
-  return kind == ProgramKind::tree || kind == ProgramKind::running ? 4 : 5;
+  const bool wide = sizeof(typename Op::Carried) > sizeof(typename Op::Element);
+  const bool small = sizeof(typename Op::Element) <= 2;
+  const bool simple = kind == ProgramKind::copy || kind == ProgramKind::linear ||
+                      (kind == ProgramKind::few && !small);
+  return simple && !wide ? 5 : 4;
 }
 
 template <class Op, ProgramKind kind>
-__global__ void __launch_bounds__(block_threads, blocks_at_once(kind))
+__global__ void __launch_bounds__(block_threads, blocks_at_once<Op>(kind))
     program_kernel(const __grid_constant__ KernelProgram program,
                    const __grid_constant__ KernelTensors tensors, const __grid_constant__ Op op) {
   using T = typename Op::Element;

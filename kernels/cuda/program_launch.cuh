@@ -13,8 +13,11 @@ namespace vranks::cuda {
 template <class Op, ProgramKind kind>
 void launch_kind(const Op& op, const ProgramPart& part, const KernelTensors& tensors,
                  Stream stream) {
-  program_kernel<Op, kind>
-      <<<static_cast<unsigned>(part.tiles), block_threads, 0, stream>>>(part.program, tensors, op);
+  const auto runs = on_device(op);
+  using Runs = std::remove_const_t<decltype(runs)>;
+  static_assert(tile_columns<Runs>(kind) == tile_columns<Op>(kind));
+  program_kernel<Runs, kind><<<static_cast<unsigned>(part.tiles), block_threads, 0, stream>>>(
+      part.program, tensors, runs);
   check_cuda(cudaGetLastError(), "launching a fold program");
 }
 

@@ -4,21 +4,19 @@
 // The tree fold as a CUDA kernel: a thread owns a few columns of one subtree of ranks and keeps
 // the whole tree above them in registers.
 //
-// Ranks are read in blocks of eight, all loads issued before the first use; block results merge
-// like the digits of a binary counter (after block b, counted from 1, as many merges follow as b
-// has trailing zero bits), whose digits are registers because the loop over levels is unrolled.
+// Ranks are read in blocks, all loads issued before the first use; block results merge like the
+// digits of a binary counter (after block b, counted from 1, as many merges follow as b has
+// trailing zero bits), whose digits are registers because the loop over levels is unrolled.
 #pragma once
 
+#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "kernels/arithmetic.hpp"
-#include "kernels/cuda/plan.hpp"
+#include "kernels/cuda/columns.cuh"
 
 namespace vranks::cuda {
-
-inline constexpr int block_ranks = 8;
 
 // One launch of tree_kernel. FromParts: `in` holds carried values that an earlier launch left,
 // which are not lifted again.
@@ -43,59 +41,6 @@ struct Launch {
   std::int64_t original_ranks;
 };
 
-// A thread's columns: one aligned 16-byte access a row.
-struct Vectors {
-  static constexpr bool whole_row = true;
-  template <class In>
-  static constexpr int columns = 16 / sizeof(In);
-  static constexpr std::int64_t apart = 1;
-};
-
-// A thread's columns: single elements, a block's width apart, for rows that aren't aligned to 16
-// bytes. Columns behind the end of the row are neither read nor written.
-template <int N>
-struct Singles {
-  static constexpr bool whole_row = false;
-  template <class In>
-  static constexpr int columns = N;
-  static constexpr std::int64_t apart = block_threads;
-};
-
-template <class T, int N>
-struct Values {
-  T values[N];
-};
-
-template <class Access, class T, int N>
-__device__ __forceinline__ Values<T, N> load(const T* at, std::int64_t left) {
-  Values<T, N> loaded;
-  if constexpr (Access::whole_row) {
-    const uint4 bits = __ldcs(reinterpret_cast<const uint4*>(at));
-    memcpy(loaded.values, &bits, 16);
-  } else {
-#pragma unroll
-    for (int c = 0; c < N; ++c)
-      if (c * Access::apart < left) loaded.values[c] = at[c * Access::apart];
-  }
-  return loaded;
-}
-
-template <class Access, class T, int N>
-__device__ __forceinline__ void store(const Values<T, N>& row, T* at, std::int64_t left) {
-  if constexpr (Access::whole_row && sizeof(T) * N == 16) {
-    uint4 bits;
-    memcpy(&bits, row.values, 16);
-    __stcs(reinterpret_cast<uint4*>(at), bits);
-  } else {
-#pragma unroll
-    for (int c = 0; c < N; ++c)
-      if (c * Access::apart < left) at[c * Access::apart] = row.values[c];
-  }
-}
-
-template <class Op, int N>
-using Row = Values<typename Op::Carried, N>;
-
 template <bool FromParts, class Op, class In, int N>
 __device__ __forceinline__ Row<Op, N> lift(const Op& op, const Values<In, N>& loaded) {
   Row<Op, N> row;
@@ -118,14 +63,16 @@ __device__ __forceinline__ Row<Op, N> combine(const Op& op, const Row<Op, N>& a,
   return row;
 }
 
-// The tree over 2^log rows.
-template <int log, bool FromParts, class Op, class In, int N>
-__device__ __forceinline__ Row<Op, N> full_tree(const Op& op, const Values<In, N>* rows) {
-  if constexpr (log == 0) {
-    return lift<FromParts>(op, rows[0]);
+// The tree over rows [first, first + count).
+template <int first, int count, bool FromParts, class Access, class Op>
+__device__ __forceinline__ Row<Op, Access::columns> tree_of(const Op& op,
+                                                            const typename Access::Raw* rows) {
+  if constexpr (count == 1) {
+    return lift<FromParts>(op, Access::elements(rows[first]));
   } else {
-    const Row<Op, N> a = full_tree<log - 1, FromParts>(op, rows);
-    const Row<Op, N> b = full_tree<log - 1, FromParts>(op, rows + (1 << (log - 1)));
+    constexpr int left = 1 << (std::bit_width(unsigned{count - 1}) - 1);
+    const auto a = tree_of<first, left, FromParts, Access>(op, rows);
+    const auto b = tree_of<first + left, count - left, FromParts, Access>(op, rows);
     return combine(op, a, b);
   }
 }
@@ -166,45 +113,69 @@ __device__ __noinline__ typename Op::Element recompute(const Op& op,
   return arithmetic::mean_of_scaled(op, column, stride, ranks);
 }
 
-// Levels: merge levels above blocks of eight; a subtree has at most 8 << Levels ranks.
-template <int Levels, class Access, class Op, bool FromParts>
-__global__ void __launch_bounds__(block_threads)
-    tree_kernel(const __grid_constant__ Launch<Op, FromParts> launch) {
+// Lowers the result of a thread's columns and writes it; `first` is the first column.
+template <class Op, bool FromParts, class Access>
+__device__ __forceinline__ void finish(const Launch<Op, FromParts>& launch, const Access& access,
+                                       std::int64_t first, const Row<Op, Access::columns>& result) {
   using T = typename Op::Element;
-  using In = typename Launch<Op, FromParts>::In;
-  constexpr int N = Access::template columns<In>;
-  // Stays in constant memory, also where its address is taken.
+  constexpr int N = Access::columns;
   const Op& op = launch.op;
-
-  // Which columns of which subtree. Short rows share a block, so threads are counted through.
-  std::int64_t subtree = 0;
-  std::int64_t first;
-  const std::int64_t thread = std::int64_t{blockIdx.x} * block_threads + threadIdx.x;
-  if (launch.subtree_ranks < launch.ranks) {
-    const std::int64_t threads_a_row = (launch.elements + N - 1) / N;
-    subtree = thread / threads_a_row;
-    first = (thread - subtree * threads_a_row) * N;
-    if (subtree * launch.subtree_ranks >= launch.ranks) return;
-  } else {
-    first =
-        Access::whole_row ? thread * N : std::int64_t{blockIdx.x} * block_threads * N + threadIdx.x;
-    if (first >= launch.elements) return;
+  Values<T, N> lowered = lower(op, result);
+  if constexpr (Op::recomputes) {
+    if (op.mean && !all_finite(result)) {
+#pragma unroll
+      for (int c = 0; c < N; ++c)
+        if (access.exists(c) && op.must_recompute(result.values[c]))
+          lowered.values[c] = recompute(op, launch.original + first + access.column(c),
+                                        launch.original_stride, launch.original_ranks);
+    }
   }
-  const std::int64_t left = launch.elements - first;
-  const std::int64_t first_rank = subtree * launch.subtree_ranks;
-  const std::int64_t ranks_left = launch.ranks - first_rank;
-  const std::int64_t ranks = min(ranks_left, launch.subtree_ranks);
-  const In* at = launch.in + first_rank * launch.in_stride + first;
+  auto* const out = reinterpret_cast<std::byte*>(launch.out + first);
+  const std::int64_t stride = launch.out_stride * static_cast<std::int64_t>(sizeof(T));
+#pragma unroll 4
+  for (std::int64_t r = 0; r < launch.out_rows; ++r) access.store(lowered, out + r * stride);
+}
 
+template <class Access>
+__device__ __forceinline__ std::int64_t first_column() {
+  return std::int64_t{blockIdx.x} * block_threads * Access::columns +
+         std::int64_t{threadIdx.x} * Access::neighbours;
+}
+
+// All of R ranks at once, in as few registers as that takes.
+template <int R, class Access, class Op>
+__global__ void __launch_bounds__(block_threads)
+    few_ranks_kernel(const __grid_constant__ Launch<Op, false> launch) {
+  using T = typename Op::Element;
+  const Access access;
+  const std::int64_t first = first_column<Access>();
+  if (first >= launch.elements) return;
+  const auto* const at = reinterpret_cast<const std::byte*>(launch.in + first);
+  const std::int64_t stride = launch.in_stride * static_cast<std::int64_t>(sizeof(T));
+  typename Access::Raw rows[R];
+#pragma unroll
+  for (int r = 0; r < R; ++r) rows[r] = access.load(at + r * stride);
+  finish(launch, access, first, tree_of<0, R, false, Access>(launch.op, rows));
+}
+
+// The tree over a thread's columns of `ranks` rows from `at` on. Levels: merge levels above blocks
+// of that many rows; at most block_ranks << Levels of them.
+template <int Levels, int block_ranks, class Op, bool FromParts, class Access>
+__device__ __forceinline__ Row<Op, Access::columns> walk(const Launch<Op, FromParts>& launch,
+                                                         const Access& access, const std::byte* at,
+                                                         std::int64_t ranks) {
+  constexpr int N = Access::columns;
+  const Op& op = launch.op;
+  const std::int64_t stride =
+      launch.in_stride * static_cast<std::int64_t>(sizeof(typename Launch<Op, FromParts>::In));
   Row<Op, N> levels[Levels + 1];
   const std::int64_t blocks = ranks / block_ranks;
   for (std::int64_t block = 0; block < blocks; ++block) {
-    Values<In, N> loaded[block_ranks];
+    typename Access::Raw rows[block_ranks];
 #pragma unroll
-    for (int k = 0; k < block_ranks; ++k)
-      loaded[k] = load<Access, In, N>(at + k * launch.in_stride, left);
-    at += block_ranks * launch.in_stride;
-    Row<Op, N> current = full_tree<3, FromParts>(op, loaded);
+    for (int k = 0; k < block_ranks; ++k) rows[k] = access.load(at + k * stride);
+    at += block_ranks * stride;
+    Row<Op, N> current = tree_of<0, block_ranks, FromParts, Access>(op, rows);
     bool placed = false;
 #pragma unroll
     for (int level = 0; level <= Levels; ++level) {
@@ -217,7 +188,7 @@ __global__ void __launch_bounds__(block_threads)
     }
   }
 
-  // 0 to 7 ranks are left; like 7 = 4 + (2 + 1), the smallest subtree is the rightmost. Then the
+  // What is left of a block, like 7 = 4 + (2 + 1): the smallest subtree is the rightmost. Then the
   // subtrees that are still open, smallest first.
   Row<Op, N> result;
   bool started = false;
@@ -227,43 +198,77 @@ __global__ void __launch_bounds__(block_threads)
   };
   const int rest = static_cast<int>(ranks % block_ranks);
   if (rest != 0) {
-    Values<In, N> fours[4], twos[2], ones[1];
-    if (rest & 4)
+    typename Access::Raw eights[8], fours[4], twos[2], ones[1];
+    const auto load = [&](auto& rows, auto rank_count) {
+      constexpr int count = decltype(rank_count)::value;
+      if (!(rest & count)) return;
 #pragma unroll
-      for (int k = 0; k < 4; ++k) fours[k] = load<Access, In, N>(at + k * launch.in_stride, left);
-    const In* const behind_fours = at + (rest & 4) * launch.in_stride;
-    if (rest & 2)
-#pragma unroll
-      for (int k = 0; k < 2; ++k)
-        twos[k] = load<Access, In, N>(behind_fours + k * launch.in_stride, left);
-    if (rest & 1) ones[0] = load<Access, In, N>(behind_fours + (rest & 2) * launch.in_stride, left);
-    if (rest & 1) join(full_tree<0, FromParts>(op, ones));
-    if (rest & 2) join(full_tree<1, FromParts>(op, twos));
-    if (rest & 4) join(full_tree<2, FromParts>(op, fours));
+      for (int k = 0; k < count; ++k) rows[k] = access.load(at + k * stride);
+      at += count * stride;
+    };
+    const auto join_rows = [&](const auto& rows, auto rank_count) {
+      constexpr int count = decltype(rank_count)::value;
+      if (rest & count) join(tree_of<0, count, FromParts, Access>(op, rows));
+    };
+    if constexpr (block_ranks > 8) load(eights, std::integral_constant<int, 8>{});
+    load(fours, std::integral_constant<int, 4>{});
+    load(twos, std::integral_constant<int, 2>{});
+    load(ones, std::integral_constant<int, 1>{});
+    join_rows(ones, std::integral_constant<int, 1>{});
+    join_rows(twos, std::integral_constant<int, 2>{});
+    join_rows(fours, std::integral_constant<int, 4>{});
+    if constexpr (block_ranks > 8) join_rows(eights, std::integral_constant<int, 8>{});
   }
 #pragma unroll
   for (int level = 0; level <= Levels; ++level)
     if (blocks >> level & 1) join(levels[level]);
+  return result;
+}
 
-  if (launch.parts != nullptr)
-    return store<Access>(result, launch.parts + subtree * launch.elements + first, left);
-
-  Values<T, N> lowered = lower(op, result);
-  if constexpr (Op::recomputes) {
-    if (op.mean && !all_finite(result)) {
-#pragma unroll
-      for (int c = 0; c < N; ++c) {
-        const std::int64_t column = c * Access::apart;
-        if (column < left && op.must_recompute(result.values[c]))
-          lowered.values[c] = recompute(op, launch.original + first + column,
-                                        launch.original_stride, launch.original_ranks);
-      }
-    }
+template <int Levels, int block_ranks, class Access, class Op, bool FromParts>
+__global__ void __launch_bounds__(block_threads, Levels <= some_levels ? 4 : 1)
+    tree_kernel(const __grid_constant__ Launch<Op, FromParts> launch) {
+  using In = typename Launch<Op, FromParts>::In;
+  // Which columns of which subtree. Short rows share a block, so threads are counted through.
+  std::int64_t subtree = 0;
+  std::int64_t first = first_column<Access>();
+  if (launch.subtree_ranks < launch.ranks) {
+    const std::int64_t thread = std::int64_t{blockIdx.x} * block_threads + threadIdx.x;
+    const std::int64_t threads_a_row = (launch.elements + Access::columns - 1) / Access::columns;
+    subtree = thread / threads_a_row;
+    first = (thread - subtree * threads_a_row) * Access::columns;
+    if (subtree * launch.subtree_ranks >= launch.ranks) return;
   }
-  T* const out = launch.out + first;
-#pragma unroll 4
-  for (std::int64_t r = 0; r < launch.out_rows; ++r)
-    store<Access>(lowered, out + r * launch.out_stride, left);
+  if (first >= launch.elements) return;
+  const std::int64_t first_rank = subtree * launch.subtree_ranks;
+  const std::int64_t ranks = min(launch.ranks - first_rank, launch.subtree_ranks);
+  const auto fold = [&](const auto& access, std::int64_t column) {
+    const auto result = walk<Levels, block_ranks>(
+        launch, access,
+        reinterpret_cast<const std::byte*>(launch.in + first_rank * launch.in_stride + column),
+        ranks);
+    if (launch.parts == nullptr) return finish(launch, access, column, result);
+    auto* const part = launch.parts + subtree * launch.elements + column;
+#pragma unroll
+    for (int c = 0; c < access.columns; ++c)
+      if (access.exists(c)) part[access.column(c)] = result.values[c];
+  };
+  const std::int64_t left = launch.elements - first;
+  if constexpr (std::is_same_v<Access, SomeColumns<In, Access::columns>>) {
+    constexpr int reach = (Access::columns - 1) * block_threads + 1;
+    fold(Access{.apart = block_threads,
+                .begin = 0,
+                .end = static_cast<int>(min(left, std::int64_t{reach}))},
+         first);
+  } else if constexpr (requires { Access::behind; }) {
+    if (Access::column(Access::columns - 1) + Access::behind < left) return fold(Access{}, first);
+#pragma unroll 1
+    for (int c = 0; c < Access::columns; ++c)
+      if (Access::column(c) < left)
+        fold(SomeColumns<In, 1>{.apart = 1, .begin = 0, .end = 1}, first + Access::column(c));
+  } else {
+    fold(Access{}, first);
+  }
 }
 
 }  // namespace vranks::cuda

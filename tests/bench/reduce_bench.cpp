@@ -39,10 +39,11 @@ DeviceBuffer numbers(std::size_t bytes, DType dtype, Device device) {
   std::uint32_t hash = 1;
   for (std::size_t i = 0; i + 4 <= bytes; i += 4) {
     hash = hash * 1664525 + 1013904223;
-    // 0x3f in the top byte is near 1 in f32, f64 and bf16, and 0x3c in f16.
-    const std::uint32_t bits = dtype == DType::f16    ? 0x3c003c00u | (hash >> 8 & 0x01ff01ffu)
-                               : dtype == DType::bf16 ? 0x3f003f00u | (hash >> 8 & 0x007f007fu)
-                                                      : 0x3f000000u | (hash >> 9);
+    // 0x3f in the top byte is near 1 in f32, f64 and bf16, 0x3c in f16, and 0x38 in f8e4m3.
+    const std::uint32_t bits = dtype == DType::f16      ? 0x3c003c00u | (hash >> 8 & 0x01ff01ffu)
+                               : dtype == DType::bf16   ? 0x3f003f00u | (hash >> 8 & 0x007f007fu)
+                               : dtype == DType::f8e4m3 ? 0x38383838u | (hash >> 8 & 0x07070707u)
+                                                        : 0x3f000000u | (hash >> 9);
     std::memcpy(host.data() + i, &bits, 4);
   }
   DeviceBuffer buffer(bytes, device);
@@ -58,11 +59,12 @@ struct Setup {
   std::int64_t input_bytes;
   bool in_place;
   Device device;
+  bool odd = false;  // rows of an odd number of elements, none of which begins like the others
 };
 
 void run(benchmark::State& state, const Setup& s) {
   const auto width = static_cast<std::int64_t>(size_bytes(s.dtype));
-  const std::int64_t n = s.input_bytes / s.ranks / width / 64 * 64;
+  const std::int64_t n = s.input_bytes / s.ranks / width / 64 * 64 - (s.odd ? 1 : 0);
   const std::int64_t row = n * width;
   const bool all = s.collective == Collective::all_reduce;
   const std::int64_t out_bytes = all ? s.ranks * row : row;
@@ -122,16 +124,20 @@ int main(int argc, char** argv) {
     add(fmt::format("{}/copy", backend->name()),
         [=](benchmark::State& state) { copy(state, bytes / 2, device); });
     const auto add_setup = [&](const Setup& s) {
-      add(fmt::format("{}/{}{}/{}/{}/R:{}", backend->name(), name(s.collective),
-                      s.in_place ? " in place" : "", name(s.op), name(s.dtype), s.ranks),
+      add(fmt::format("{}/{}{}{}/{}/{}/R:{}", backend->name(), name(s.collective),
+                      s.in_place ? " in place" : "", s.odd ? " odd" : "", name(s.op), name(s.dtype),
+                      s.ranks),
           [=](benchmark::State& state) { run(state, s); });
     };
-    for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64})
+    for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64, DType::f8e4m3})
       for (const std::int64_t ranks : {2, 4, 8, 16, 64, 256, 1024})
         add_setup({Collective::reduce, dtype, ReduceOp::mean, ranks, bytes, false, device});
     for (const DType dtype : {DType::f32, DType::bf16})
       for (const std::int64_t ranks : {2, 4, 8, 64})
         add_setup({Collective::all_reduce, dtype, ReduceOp::mean, ranks, bytes, true, device});
+    for (const DType dtype : {DType::f32, DType::bf16, DType::f8e4m3})
+      for (const std::int64_t ranks : {2, 8, 64})
+        add_setup({Collective::reduce, dtype, ReduceOp::mean, ranks, bytes, false, device, true});
     for (const DType dtype : {DType::f32, DType::bf16, DType::i32, DType::i8})
       for (const ReduceOp op : {ReduceOp::sum, ReduceOp::max, ReduceOp::prod})
         add_setup({Collective::reduce, dtype, op, 8, bytes, false, device});
