@@ -36,9 +36,18 @@ void set_protocol(Parameters& parameters, const std::string&, const std::string&
   parameters.protocol = parse_protocol(text);
 }
 
+// A list of ranks a channel; trees have one of children a rank.
+template <class Lists>
+constexpr bool is_ring_list = std::is_integral_v<typename Lists::value_type::value_type>;
+
 template <auto member>
 void set_json(Parameters& parameters, const std::string& option, const std::string& text) {
-  parameters.*member = parse_json_option<MemberType<member>>(option, text);
+  const JsonOption json{option, JsonNumbers::ranks,
+                        is_ring_list<MemberType<member>> ? "[[0,1,2,3]]" : "[[[1,2],[3],[],[]]]"};
+  parameters.*member = parse_json_option<MemberType<member>>(json, text);
+  // Empty is what no option leaves: the algorithm's own.
+  if ((parameters.*member).empty())
+    throw Error(ErrorKind::bad_argument, fmt::format("{}: there is none in []", option));
 }
 
 struct ParameterReader {
@@ -77,6 +86,14 @@ std::string readers_text(std::string_view parameter) {
   return all;
 }
 
+// "how a mean is made; divide: ...; premultiply: ...; auto: as the algorithm does it".
+template <class Policy>
+std::string policy_text(std::span<const Policy> policies, std::string_view what) {
+  std::string text(what);
+  for (const Policy& each : policies) text += fmt::format("; {}: {}", each.name, each.meaning);
+  return text + "; auto: as the algorithm does it";
+}
+
 }  // namespace
 
 OptionsDescription parameter_options(GivenParameters& parameters) {
@@ -110,8 +127,9 @@ OptionsDescription nan_option(Policies& policies) {
   OptionsDescription options("Arithmetic", page_columns);
   options.add_options()(
       "nan", parsed(policies.nan, parse_or_auto(parse_nan_policy), "POLICY")->default_value("auto"),
-      (names(nan_policies()) + ": what min and max make of a NaN; auto: as the algorithm does it")
-          .c_str());
+      "what min and max of floats make of a NaN; propagate: any gives NaN; ignore: NaN only if "
+      "every "
+      "rank holds one; auto: as the algorithm does it");
   return options;
 }
 
@@ -121,12 +139,12 @@ OptionsDescription policy_options(Policies& policies) {
       ("accumulate",
        parsed(policies.accumulate, parse_or_auto(parse_accumulate), "POLICY")
            ->default_value("auto"),
-       (names(accumulates()) + ": what partial results are").c_str())  //
+       policy_text(accumulates(), "what partial results are").c_str())  //
       ("mean",
        parsed(policies.mean, parse_or_auto(parse_mean_mode), "POLICY")->default_value("auto"),
-       (names(mean_modes()) + ": how a mean is made").c_str())  //
+       policy_text(mean_modes(), "how a mean is made").c_str())  //
       ("fp8", parsed(policies.fp8, parse_or_auto(parse_fp8_mode), "MODE")->default_value("auto"),
-       (names(fp8_modes()) + ": what 8-bit floats make of numbers beyond their range").c_str());
+       policy_text(fp8_modes(), "what 8-bit floats make of numbers beyond their range").c_str());
   return options;
 }
 

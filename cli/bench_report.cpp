@@ -105,8 +105,8 @@ void report_trials(Report& report, const Trials& trials, const Outcome& outcome)
 
 void report_memory(Report& report, const Outcome& outcome, const CollectiveOptions& call,
                    bool is_apart) {
-  const auto workspace =
-      static_cast<std::int64_t>(workspace_bytes(outcome.problem(), outcome.key.device, call));
+  const auto workspace = static_cast<std::int64_t>(workspace_bytes(
+      outcome.collective(), outcome.in.shape(), outcome.in.dtype(), outcome.key.device, call));
   const std::int64_t in = outcome.in.bytes(), out = outcome.out.bytes();
   // In place every rank has room for the longer of the two.
   const std::int64_t ranks = outcome.problem().ranks;

@@ -24,21 +24,21 @@ constexpr std::int64_t most_ranks = std::numeric_limits<std::int32_t>::max();
 }
 
 // "[1, 2, 3]", or a square matrix "[[1, 2], [3, 4]]".
-CountTable parse_counts(std::string_view option, const std::string& text) {
+CountTable parse_counts(const JsonOption& option, const std::string& text) {
   CountTable table;
-  with_json_option(option, text, [&](const JsonValue& value) {
-    value.list(1);
-    table.is_matrix = value[0].is_list();
-    if (!table.is_matrix) return read_json(value, table.numbers);
-    std::vector<Counts> rows;
-    read_json(value, rows);
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      if (rows[r].size() != rows.size())
-        value[r].fail(fmt::format("a matrix of {} rows needs {} numbers in each, not {}",
-                                  rows.size(), rows.size(), rows[r].size()));
-      table.numbers.insert(table.numbers.end(), rows[r].begin(), rows[r].end());
-    }
-  });
+  const nlohmann::json document = parse_json_text(option, text);
+  const JsonItem value(option, document);
+  if (value.list().size() == 0) value.fail("a number a rank is needed");
+  if (!value[0].is_list()) {
+    read_json(value, table.numbers);
+    return table;
+  }
+  std::vector<Counts> rows;
+  read_json(value, rows);
+  for (const Counts& row : rows) {
+    table.row_lengths.push_back(row.size());
+    table.numbers.insert(table.numbers.end(), row.begin(), row.end());
+  }
   return table;
 }
 
@@ -78,9 +78,15 @@ struct Reader {
 
 void check_table(const char* option, const std::optional<CountTable>& table,
                  Collective collective) {
-  if (table && table->is_matrix && !has_pairs(collective))
+  if (!table || !table->is_matrix()) return;
+  if (!has_pairs(collective))
     refuse(fmt::format("{} of {} has one number a rank; a matrix is for all_to_all_v", option,
                        name(collective)));
+  const std::size_t rows = table->row_lengths.size();
+  for (std::size_t r = 0; r < rows; ++r)
+    if (table->row_lengths[r] != rows)
+      refuse(fmt::format("{}: row {} has {} numbers; a matrix of {} rows needs {} in each", option,
+                         r, table->row_lengths[r], rows, rows));
 }
 
 void check_groups(const CallDetails& details) {
@@ -97,16 +103,15 @@ void check_groups(const CallDetails& details) {
 }  // namespace
 
 void add_root_option(OptionsDescription& options, std::optional<std::int64_t>& root) {
-  const auto parse = [](const std::string& text) {
-    return parse_whole("--root", text, 0, most_ranks);
-  };
+  const auto parse = [](const std::string& text) { return parse_rank("--root", text); };
   options.add_options()("root", parsed(root, parse, "RANK"),
                         "the root, a rank of the group; 0 unless said");
 }
 
 void add_permutation_option(OptionsDescription& options, std::optional<Permutation>& permutation) {
   const auto parse = [](const std::string& text) {
-    return parse_json_option<Permutation>("--permutation", text);
+    return parse_json_option<Permutation>({"--permutation", JsonNumbers::ranks, "[[0,1],[1,2]]"},
+                                          text);
   };
   options.add_options()("permutation", parsed(permutation, parse, "JSON"),
                         "of permute: pairs of source and destination, such as [[0,1],[1,2]]; who "
@@ -125,7 +130,10 @@ void add_member_options(OptionsDescription& options, CallDetails& details) {
       ("groups",
        parsed(
            details.groups,
-           [](const std::string& text) { return parse_json_option<Groups>("--groups", text); },
+           [](const std::string& text) {
+             return parse_json_option<Groups>({"--groups", JsonNumbers::ranks, "[[0,2],[1,3]]"},
+                                              text);
+           },
            "JSON"),
        "lists of ranks, such as [[0,2],[1,3]]: each is a group by itself; all ranks are one unless "
        "said")  //
@@ -147,7 +155,8 @@ void add_operand_options(OptionsDescription& options, CallDetails& details) {
        parsed(
            details.weights,
            [](const std::string& text) {
-             return parse_json_option<std::vector<double>>("--weights", text);
+             return parse_json_option<std::vector<double>>(
+                 {"--weights", JsonNumbers::weights, "[1,2.5]"}, text);
            },
            "JSON"),
        "of op weighted_mean: a number for each of all ranks, such as [1,2.5]");
@@ -157,7 +166,14 @@ OptionsDescription call_options(CallDetails& details) {
   OptionsDescription options("Who takes part, and how much each gives", page_columns);
   add_member_options(options, details);
   const auto counts = [](const char* option) {
-    return [option](const std::string& text) { return parse_counts(option, text); };
+    return [option](const std::string& text) {
+      return parse_counts({option, JsonNumbers::counts, "[3,0,2]"}, text);
+    };
+  };
+  const auto places = [](const char* option) {
+    return [option](const std::string& text) {
+      return parse_counts({option, JsonNumbers::places, "[0,3,3]"}, text);
+    };
   };
   options.add_options()  //
       ("counts", parsed(details.counts, counts("--counts"), "JSON"),
@@ -168,11 +184,11 @@ OptionsDescription call_options(CallDetails& details) {
       ("recv-counts", parsed(details.receive_counts, counts("--recv-counts"), "JSON"),
        "of all_to_all_v: row d what rank d expects from each; must be the same numbers")  //
       ("send-displacements",
-       parsed(details.send_displacements, counts("--send-displacements"), "JSON"),
+       parsed(details.send_displacements, places("--send-displacements"), "JSON"),
        "of scatter_v and all_to_all_v (a matrix): where blocks start in what is sent; one behind "
        "the other unless said")  //
       ("recv-displacements",
-       parsed(details.receive_displacements, counts("--recv-displacements"), "JSON"),
+       parsed(details.receive_displacements, places("--recv-displacements"), "JSON"),
        "of gather_v, all_gather_v and all_to_all_v (a matrix, row d of rank d): where blocks start "
        "in what is received")  //
       ("ragged", boost::program_options::bool_switch(&details.ragged),
@@ -213,10 +229,15 @@ void check_details(const CallDetails& details, Collective collective, ReduceOp o
   if (details.counts && details.send_counts)
     refuse("--counts and --send-counts both say what ranks send; give one of them");
   if (takes_counts(collective) && !details.counts && !details.send_counts)
-    refuse(fmt::format("{} needs --counts", name(collective)));
+    refuse(fmt::format("{} needs --counts: {}", name(collective),
+                       has_pairs(collective)
+                           ? "for each rank a list of what it sends to each, such as [[1,2],[0,3]]"
+                           : "a number a rank, such as [3,0,2]"));
   if (collective == Collective::permute && !details.permutation)
     refuse("permute needs --permutation: pairs of source and destination, such as [[0,1],[1,0]]");
   check_table("--counts", details.counts, collective);
+  check_table("--send-counts", details.send_counts, collective);
+  check_table("--recv-counts", details.receive_counts, collective);
   check_table("--send-displacements", details.send_displacements, collective);
   check_table("--recv-displacements", details.receive_displacements, collective);
   check_groups(details);

@@ -21,7 +21,8 @@ using Permutation = std::vector<std::pair<std::int64_t, std::int64_t>>;
 // Numbers for each rank, or for each pair of ranks.
 struct CountTable {
   Counts numbers = {};
-  bool is_matrix = false;
+  std::vector<std::size_t> row_lengths = {};  // of a matrix
+  bool is_matrix() const { return !row_lengths.empty(); }
 };
 
 // What was given; nothing where an option wasn't.

@@ -13,8 +13,10 @@
 #include "cli/check_report.hpp"
 #include "cli/command.hpp"
 #include "cli/job.hpp"
+#include "cli/option_values.hpp"
 #include "cli/options.hpp"
 #include "cli/peer_check.hpp"
+#include "cli/report.hpp"
 #include "collectives/algorithm.hpp"
 #include "collectives/peers/mpi.hpp"
 #include "ranks/names.hpp"
@@ -77,11 +79,39 @@ void refuse_what_mpi_lacks(std::span<const DType> dtypes, std::span<const Reduce
                           dtypes.size() == 1 ? fmt::format("dtype {}", name(dtypes[0])) : ""));
 }
 
+OptionsDescription what_to_compare(ProblemOptions& problem) {
+  std::string ops;
+  for (const ReduceOpInfo& op : reduce_ops())
+    if (std::ranges::any_of(
+            dtypes(), [&](const DTypeInfo& dtype) { return mpi_reduces(op.op, dtype.dtype); }))
+      (ops += ops.empty() ? "" : " ") += op.name;
+  OptionsDescription options("What to run", page_columns);
+  options.add_options()  //
+      ("collective",
+       parsed(problem.collective, parse_collective, "NAME")->default_value("all_reduce"),
+       "all_reduce, or reduce (to rank 0)")  //
+      ("op", parsed(problem.op, parse_reduce_op, "NAME"),
+       (ops + "; all of them unless said").c_str())
+      //
+      ("algorithm",
+       parsed(
+           problem.algorithm, [](const std::string& text) { return text; }, "NAME")
+           ->default_value(problem.algorithm),
+       "direct alone")  //
+      ("shape", parsed(problem.shape, parse_shape, "R,..."),
+       "shape of made data; dimension 0 counts the ranks")  //
+      ("input", parsed(problem.input, parse_path, "X.npy"),
+       "data; dimension 0 of the array counts the ranks");
+  add_data_options(options, problem, "; all that MPI has unless said, or what the file holds",
+                   false);
+  return options;
+}
+
 class Check : public Command {
  public:
   std::string_view name() const override { return "check"; }
   std::string_view summary() const override {
-    return "compare a reduction with a real library's, bit by bit or within a bound (mpirun)";
+    return "a reduction beside a real library's, bit by bit or within a bound (mpirun)";
   }
   bool setup(const std::vector<std::string>& arguments) override;
   int run(Job& job) override;
@@ -98,7 +128,7 @@ class Check : public Command {
 
 bool Check::setup(const std::vector<std::string>& arguments) {
   std::string peer, data;
-  auto options = problem_options(options_);
+  auto options = what_to_compare(options_);
   OptionsDescription check("What to compare with", 100);
   check.add_options()  //
       ("against", po::value(&peer)->value_name("LIBRARY")->default_value("mpi"),
@@ -122,6 +152,9 @@ bool Check::setup(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::bad_argument,
                 fmt::format("--nan is about min and max; op {} doesn't read it",
                             vranks::name(*options_.op)));
+  if (policies_.nan && options_.dtype && !has_nan(*options_.dtype))
+    throw Error(ErrorKind::bad_argument, fmt::format("--nan is about floats; dtype {} has no NaN",
+                                                     vranks::name(*options_.dtype)));
   if (!data.empty())
     data_ = {find_by_name(std::span<const DataInfo>(made_data), data, "kind of data").data};
   if (options_.input.empty()) return true;
@@ -160,6 +193,11 @@ std::vector<Comparison> Check::compare(const Job& job) {
   // A number of ranks that only one process divides shows what blocks of different lengths do.
   shape_ = options_.shape.value_or(Shape{2 * job.processes() + 1, 1000});
   if (!options_.input.empty()) shape_ = data.shape;
+
+  if (element_count(shape_) == 0)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("check has nothing to compare: shape {} has {}", to_string(shape_),
+                            shape_[0] == 0 ? "no ranks (R = 0)" : "no elements"));
 
   std::vector<DType> dtypes;
   for (const DTypeInfo& each : vranks::dtypes())

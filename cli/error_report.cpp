@@ -62,19 +62,17 @@ std::string index_text(const Shape& shape, std::int64_t i) {
 
 void report_error(Report& report, const Outcome& outcome) {
   const Deviation& d = outcome.deviation;
-  // A deviation counts the parts of complex elements.
-  const std::int64_t worst =
-      d.worst < 0 ? -1 : d.worst / (is_complex(outcome.problem().dtype) ? 2 : 1);
   const std::string bound =
       outcome.combines() ? bound_text(outcome.problem(), outcome.bound) : "equal";
   report.add("compared", d.compared);
   report.add("different", d.different);
   report.add("over_bound", d.over_bound);
+  report.add("unjudged", d.unjudged);
   report.add("max_abs", d.max_abs);
   report.add("max_ulp", d.max_ulp);
   report.add("max_bound_used", d.max_bound_used);
   report.add("bound", bound);
-  report.add("worst_element", d.worst < 0 ? Value() : Value(worst));
+  report.add("worst_element", d.worst < 0 ? Value() : Value(d.worst));
   report.add("worst_result", d.worst < 0 ? Value() : Value(d.worst_y));
   report.add("worst_exact", d.worst < 0 ? Value() : Value(d.worst_exact));
   report.add("worst_bound", d.worst < 0 ? Value() : Value(d.worst_bound));
@@ -84,7 +82,7 @@ void report_error(Report& report, const Outcome& outcome) {
   const std::string at =
       d.worst < 0
           ? ""
-          : index_text(Shape(outcome.in.shape().begin() + 1, outcome.in.shape().end()), worst);
+          : index_text(Shape(outcome.in.shape().begin() + 1, outcome.in.shape().end()), d.worst);
   if (outcome.wrong_ranks > 0)
     report.line("error",
                 fmt::format("WRONG: {} of the ranks aren't the lowest that hold the result",
@@ -92,12 +90,18 @@ void report_error(Report& report, const Outcome& outcome) {
   if (d.over_bound > 0) {
     report.line("error", fmt::format("WRONG: {} of {} elements are outside the bound, {}",
                                      d.over_bound, d.compared, bound));
-    if (d.worst < 0) return;
-    report.line("", fmt::format("worst{}: {} where {}{} is right", at, d.worst_y, d.worst_exact,
-                                d.worst_bound > 0 ? fmt::format(" +- {:.3g}", d.worst_bound) : ""));
-    return;
+    if (d.worst >= 0)
+      report.line("",
+                  fmt::format("worst{}: {} where {}{} is right", at, d.worst_y, d.worst_exact,
+                              d.worst_bound > 0 ? fmt::format(" +- {:.3g}", d.worst_bound) : ""));
   }
-  if (d.worst < 0 && outcome.wrong_ranks == 0) {
+  if (d.unjudged > 0)
+    report.line(d.over_bound > 0 ? "" : "error",
+                fmt::format("{} of {} elements are neither the exact result nor judged: partial "
+                            "results leave the range of {}, each order in its own way",
+                            d.unjudged, d.compared, name(outcome.bound.rounded_in)));
+  if (d.over_bound > 0) return;
+  if (d.different == 0 && outcome.wrong_ranks == 0) {
     report.line("error", outcome.combines() ? "none: all elements are exact"
                                             : "none: all elements are the input's bits");
     return;
@@ -105,7 +109,9 @@ void report_error(Report& report, const Outcome& outcome) {
   if (d.worst < 0) return;
   // Next to an exact 0 units are so small that their number says nothing.
   const std::string ulps = d.max_ulp < 1e6 ? fmt::format(", or {:.3g} ULP,", d.max_ulp) : "";
-  report.line("error", fmt::format("at most {:.3g}{} from the exact result", d.max_abs, ulps));
+  report.line(d.unjudged > 0 ? "" : "error",
+              fmt::format("{}at most {:.3g}{} from the exact result",
+                          d.unjudged > 0 ? "all others " : "", d.max_abs, ulps));
   report.line("",
               fmt::format("bound {}; {:.3g} % of it used{}", bound, 100 * d.max_bound_used, at));
   report.line("", fmt::format("{} of {} elements are the exact result rounded once",

@@ -158,12 +158,12 @@ class Reductions {
     const ErrorBound bound = bound_of(problem_);
     if (bound.steps >= outcome_.bound.steps) outcome_.bound = bound;
     if (even_form(problem_.collective) == Collective::reduce_scatter) {
-      judge_one(problem_, joined(outcome_.out).data(), joined(outcome_.ranks).data(), bound);
+      judge_one(joined(outcome_.out).data(), joined(outcome_.ranks).data(), bound);
       outcome_.equal_rows += problem_.ranks - 1;
       return;
     }
     const std::int64_t first = problem_.collective == Collective::reduce ? group_ : members_[0];
-    judge_one(problem_, row(outcome_.out, first), row(outcome_.ranks, first), bound);
+    judge_one(row(outcome_.out, first), row(outcome_.ranks, first), bound);
     if (problem_.collective == Collective::reduce) return;
     for (std::int64_t k = 1; k < problem_.ranks; ++k)
       outcome_.equal_rows += is_like(first, members_[index(k)]);
@@ -204,15 +204,41 @@ class Reductions {
     outcome_.equal_rows += problem_.ranks - 1;
     outcome_.bound = bound_of(problem_);
     const bool is_exclusive = problem_.collective == Collective::exscan;
-    for (std::int64_t k = 0; k < problem_.ranks; ++k) {
-      Problem prefix = problem_;
-      prefix.ranks = rows_.ranks = k + !is_exclusive;
-      const std::int64_t at = members_[index(k)];
-      if (prefix.ranks == 0)
-        judge_identity(row(outcome_.out, at), row(outcome_.ranks, at));
-      else
-        judge_one(prefix, row(outcome_.out, at), row(outcome_.ranks, at), bound_of(prefix));
+    if (is_exclusive)
+      judge_identity(row(outcome_.out, members_[0]), row(outcome_.ranks, members_[0]));
+    std::vector<const std::byte*> results, ranks;
+    for (std::int64_t k = is_exclusive; k < problem_.ranks; ++k) {
+      results.push_back(row(outcome_.out, members_[index(k)]));
+      ranks.push_back(row(outcome_.ranks, members_[index(k)]));
     }
+    rows_.ranks = static_cast<std::int64_t>(results.size());
+    const auto bound_over = [&](std::int64_t count) {
+      Problem prefix = problem_;
+      prefix.ranks = count;
+      return bound_of(prefix);
+    };
+    outcome_.deviation =
+        merged(outcome_.deviation, scan_deviation_from_exact(problem_, rows_, results, bound_over));
+    if (outcome_.ranks.bytes() != 0) judge_running_ranks(results, ranks);
+  }
+
+  // What a row names is the rank of the row above, or the row's own where that one holds another
+  // number: no rank below has that either, or else the row above is wrong, which has been noted.
+  void judge_running_ranks(const std::vector<const std::byte*>& results,
+                           const std::vector<const std::byte*>& ranks) {
+    std::int64_t wrong = 0;
+#pragma omp parallel for reduction(+ : wrong)
+    for (std::int64_t i = 0; i < problem_.elements; ++i) {
+      std::int32_t holder = -1;
+      for (std::size_t k = 0; k < results.size(); ++k) {
+        if (holder < 0 || !holds(holder, results[k], i, outcome_.bound)) {
+          const auto own = static_cast<std::int32_t>(k);
+          holder = holds(own, results[k], i, outcome_.bound) ? own : -1;
+        }
+        wrong += reinterpret_cast<const std::int32_t*>(ranks[k])[i] != holder;
+      }
+    }
+    outcome_.wrong_ranks += wrong;
   }
 
   void judge_identity(const std::byte* result, const std::byte* ranks) {
@@ -228,40 +254,41 @@ class Reductions {
       outcome_.wrong_ranks += reinterpret_cast<const std::int32_t*>(ranks)[i] != -1;
   }
 
-  void judge_one(const Problem& problem, const std::byte* result, const std::byte* ranks,
-                 const ErrorBound& bound) {
+  void judge_one(const std::byte* result, const std::byte* ranks, const ErrorBound& bound) {
     outcome_.deviation =
-        merged(outcome_.deviation, deviation_from_exact(problem, rows_, result, bound));
+        merged(outcome_.deviation, deviation_from_exact(problem_, rows_, result, bound));
     if (ranks == nullptr) return;
     const auto* const named = reinterpret_cast<const std::int32_t*>(ranks);
     std::int64_t wrong = 0;
 #pragma omp parallel for reduction(+ : wrong)
-    for (std::int64_t i = 0; i < problem.elements; ++i)
-      wrong += named[i] != lowest_holder(problem, result, i, bound);
+    for (std::int64_t i = 0; i < problem_.elements; ++i)
+      wrong += named[i] != lowest_holder(result, i, bound);
     outcome_.wrong_ranks += wrong;
   }
 
   // The lowest rank that holds element i of the result.
-  std::int32_t lowest_holder(const Problem& problem, const std::byte* result, std::int64_t i,
+  std::int32_t lowest_holder(const std::byte* result, std::int64_t i,
                              const ErrorBound& bound) const {
-    const DType dtype = problem.dtype;
-    const auto width = static_cast<std::int64_t>(size_bytes(dtype));
-    for (std::int64_t k = 0; k < problem.ranks; ++k) {
-      const std::byte* const mine = rows_.data + k * rows_.stride_bytes;
-      if (is_floating(dtype)) {
-        double x = element_as_double(mine, i, dtype);
-        const double y = element_as_double(result, i, dtype);
-        if (std::isinf(x) && bound.saturates_inputs(problem))
-          x = std::copysign(grid_of(dtype).largest, x);
-        if ((std::isnan(x) && std::isnan(y)) || (x == y && std::signbit(x) == std::signbit(y)))
-          return static_cast<std::int32_t>(k);
-      } else if (dtype == DType::boolean
-                     ? (mine[i] != std::byte{0}) == (result[i] != std::byte{0})
-                     : std::memcmp(mine + i * width, result + i * width, index(width)) == 0) {
-        return static_cast<std::int32_t>(k);
-      }
-    }
+    for (std::int32_t k = 0; k < problem_.ranks; ++k)
+      if (holds(k, result, i, bound)) return k;
     return -1;
+  }
+
+  // Whether element i of the result is rank k's.
+  bool holds(std::int32_t k, const std::byte* result, std::int64_t i,
+             const ErrorBound& bound) const {
+    const DType dtype = problem_.dtype;
+    const auto width = static_cast<std::int64_t>(size_bytes(dtype));
+    const std::byte* const mine = rows_.data + k * rows_.stride_bytes;
+    if (is_floating(dtype)) {
+      double x = element_as_double(mine, i, dtype);
+      const double y = element_as_double(result, i, dtype);
+      if (std::isinf(x) && bound.saturates_inputs(problem_))
+        x = std::copysign(grid_of(dtype).largest, x);
+      return (std::isnan(x) && std::isnan(y)) || (x == y && std::signbit(x) == std::signbit(y));
+    }
+    if (dtype == DType::boolean) return (mine[i] != std::byte{0}) == (result[i] != std::byte{0});
+    return std::memcmp(mine + i * width, result + i * width, index(width)) == 0;
   }
 
   Outcome& outcome_;

@@ -4,8 +4,10 @@
 // `vranks list`: everything that users can name, straight from the registries.
 #include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
+#include <optional>
 
 #include "cli/command.hpp"
+#include "cli/option_values.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
 #include "collectives/algorithm.hpp"
@@ -20,8 +22,17 @@ namespace vranks::cli {
 
 namespace {
 
-Table collective_table() {
-  Table table{"collectives", {"name", "aliases", "meaning"}, {}};
+// What --collective narrows the tables about algorithms down to.
+using Only = std::optional<Collective>;
+
+Table collective_table(Only) {
+  Table table{.name = "collectives",
+              .columns = {"name", "aliases", "meaning"},
+              .rows = {},
+              .note =
+                  "R: ranks of a group; d0, ...: shape of a rank's slice; counts: what --counts "
+                  "gives, sum and most are theirs. Files hold the parts of reduce_scatter_v, "
+                  "scatter_v and all_to_all_v one behind the other, without the room up to most."};
   for (const CollectiveInfo& row : collectives())
     table.rows.push_back({row.name, words_of(row.aliases), row.meaning});
   return table;
@@ -38,7 +49,7 @@ List kinds_of(const ReduceOpInfo& op) {
   return words;
 }
 
-Table op_table() {
+Table op_table(Only) {
   Table table{.name = "ops",
               .columns = {"name", "kinds", "meaning", "aliases", "dtypes"},
               .rows = {},
@@ -69,7 +80,7 @@ std::string_view kind_name(DTypeKind kind) {
   __builtin_unreachable();
 }
 
-Table dtype_table() {
+Table dtype_table(Only) {
   Table table{"dtypes", {"name", "bytes", "kind", "npy", "aliases"}, {}};
   for (const DTypeInfo& row : dtypes())
     table.rows.push_back({row.name, static_cast<std::int64_t>(row.bytes), kind_name(row.kind),
@@ -77,31 +88,58 @@ Table dtype_table() {
   return table;
 }
 
-Table algorithm_table() {
-  Table table{.name = "algorithms",
-              .columns = {"name", "collectives", "steps", "bytes", "parameters", "aliases", "order",
-                          "source", "uneven"},
-              .rows = {},
-              .shown = 5};
+Table algorithm_table(Only only) {
+  Table table{
+      .name = "algorithms",
+      .columns = {"name", "collectives", "parameters", "aliases", "order", "source", "uneven"},
+      .rows = {},
+      .shown = 4,
+      .note = "Steps and bytes: list costs."};
   for (const Algorithm& row : algorithms()) {
+    if (only && !supports(row, *only)) continue;
     List uneven;
     for (const CollectiveInfo& each : collectives())
       if (takes_counts(each.collective) && supports(row, each.collective))
         uneven.emplace_back(each.name);
-    table.rows.push_back({row.name, words_of(row.collectives), row.steps, row.bytes,
-                          words_of(row.parameters), words_of(row.aliases), row.order, row.source,
-                          std::move(uneven)});
+    table.rows.push_back({row.name, words_of(row.collectives), words_of(row.parameters),
+                          words_of(row.aliases), row.order, row.source, std::move(uneven)});
   }
   return table;
 }
 
-Table layout_table() {
+Table cost_table(Only only) {
+  Table table{
+      .name = "costs",
+      .columns = {"name", "collective", "steps", "bytes"},
+      .rows = {},
+      .note =
+          "Steps: those in which a rank sends. Bytes: sent by the rank that sends most. n: bytes "
+          "of "
+          "one rank's input, of a broadcast or scatter the root's, which is rank 0; R: ranks; p: "
+          "the largest power of two up to R; other R: R is no power of two. K: --chunks, unless "
+          "given 4 (double_binary_tree 8, ompi_segmented_ring 1); F: --fanout, unless given 4; N, "
+          "L: N nodes of L ranks, --ranks-per-node, unless given one node of all. A permute sends "
+          "M "
+          "slices, no rank two, over D different distances; the farthest goes by H ranks."};
+  for (const CollectiveInfo& each : collectives()) {
+    // A _v form has the costs of its even one, if counts are equal.
+    if (only ? *only != each.collective : takes_counts(each.collective)) continue;
+    for (const Algorithm& algorithm : algorithms()) {
+      if (!supports(algorithm, each.collective)) continue;
+      const Costs& costs = costs_of(algorithm, each.collective);
+      table.rows.push_back({algorithm.name, each.name, costs.steps, costs.bytes});
+    }
+  }
+  return table;
+}
+
+Table layout_table(Only) {
   Table table{"layouts", {"name", "meaning"}, {}};
   for (const LayoutInfo& row : layouts()) table.rows.push_back({row.name, row.meaning});
   return table;
 }
 
-Table parameter_table() {
+Table parameter_table(Only) {
   Table table{"parameters", {"name", "algorithms", "meaning"}, {}};
   for (const ParameterInfo& row : parameter_infos()) {
     List readers;
@@ -123,7 +161,7 @@ std::string_view meaning(NanPolicy policy) {
   __builtin_unreachable();
 }
 
-Table policy_table() {
+Table policy_table(Only) {
   Table table{"policies", {"name", "option", "aliases", "meaning"}, {}};
   for (const auto& row : accumulates())
     table.rows.push_back({row.name, "accumulate", words_of(row.aliases), row.meaning});
@@ -148,14 +186,14 @@ std::string_view meaning(Protocol protocol) {
   __builtin_unreachable();
 }
 
-Table protocol_table() {
+Table protocol_table(Only) {
   Table table{"protocols", {"name", "aliases", "meaning"}, {}};
   for (const ProtocolInfo& row : protocols())
     table.rows.push_back({row.name, words_of(row.aliases), meaning(row.protocol)});
   return table;
 }
 
-Table backend_table() {
+Table backend_table(Only) {
   Table table{"backends", {"name", "device", "description"}, {}};
   for (const Backend* backend : backends()) {
     const auto devices = backend->devices();
@@ -170,13 +208,14 @@ Table backend_table() {
 struct Topic {
   std::string_view name;
   std::string_view aliases;
-  Table (*table)();
+  Table (*table)(Only);
 };
 constexpr Topic topic_table[] = {
     {"collectives", "collective", collective_table},
     {"ops", "op", op_table},
     {"dtypes", "dtype", dtype_table},
     {"algorithms", "algorithm", algorithm_table},
+    {"costs", "cost", cost_table},
     {"layouts", "layout", layout_table},
     {"parameters", "parameter", parameter_table},
     {"policies", "policy accumulate mean nan fp8", policy_table},
@@ -189,13 +228,16 @@ class ListCommand : public Command {
  public:
   std::string_view name() const override { return "list"; }
   std::string_view summary() const override {
-    return "collectives, ops, dtypes, algorithms, parameters, policies, backends that there are";
+    return "collectives, ops, dtypes, algorithms, their costs, and all else that has a name";
   }
 
   bool setup(const std::vector<std::string>& arguments) override {
     OptionsDescription options = report_options(format_);
-    options.add_options()("markdown", boost::program_options::bool_switch(&markdown_),
-                          "tables as in README.md, instead of --format");
+    options.add_options()  //
+        ("collective", parsed(only_, parse_collective, "NAME"),
+         "of algorithms and costs only those for that one")  //
+        ("markdown", boost::program_options::bool_switch(&markdown_),
+         "tables as in README.md, instead of --format");
     std::vector<std::string> operands;
     const std::string description =
         "Lists what can be named in other commands. TOPIC is one of: " + names(topics) +
@@ -213,7 +255,7 @@ class ListCommand : public Command {
 
   int run(Job&) override {
     std::vector<Table> tables;
-    for (const Topic* topic : chosen_) tables.push_back(topic->table());
+    for (const Topic* topic : chosen_) tables.push_back(topic->table(only_));
     markdown_ ? print_markdown(tables) : print_tables(tables, format_);
     return exit_ok;
   }
@@ -221,6 +263,7 @@ class ListCommand : public Command {
  private:
   Format format_ = Format::table;
   bool markdown_ = false;
+  Only only_;
   std::vector<const Topic*> chosen_;
 };
 

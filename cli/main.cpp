@@ -40,7 +40,7 @@ void print_help(std::FILE* stream) {
       "distributed job would hold.\n\n"
       "Commands:\n");
   for (const auto& command : commands())
-    fmt::print(stream, "  {:<6} {}\n", command->name(), command->summary());
+    fmt::print(stream, "  {:<6}  {}\n", command->name(), command->summary());
   fmt::print(
       stream,
       "\n"

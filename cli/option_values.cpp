@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace vranks::cli {
 
@@ -28,6 +29,14 @@ std::int64_t parse_whole(std::string_view what, std::string_view text, std::int6
     throw Error(ErrorKind::bad_argument, fmt::format("{}: '{}' is not a whole number from {} to {}",
                                                      what, text, least, most));
   return *number;
+}
+
+std::int64_t parse_rank(std::string_view what, std::string_view text) {
+  const auto rank = whole(text, 0, std::numeric_limits<std::int32_t>::max());
+  if (!rank)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("{}: '{}' is no rank; ranks are 0 to R-1", what, text));
+  return *rank;
 }
 
 std::vector<std::int64_t> parse_ranges(std::string_view what, std::string_view text,

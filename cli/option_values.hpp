@@ -29,6 +29,9 @@ boost::program_options::typed_value<std::string>* parsed(Target& target, Parse p
 std::int64_t parse_whole(std::string_view what, std::string_view text, std::int64_t least,
                          std::int64_t most);
 
+// A rank, of a number of ranks that is not known yet.
+std::int64_t parse_rank(std::string_view what, std::string_view text);
+
 // "1..4,8": 1 2 3 4 8, of numbers from `least` to `most`.
 std::vector<std::int64_t> parse_ranges(std::string_view what, std::string_view text,
                                        std::int64_t least, std::int64_t most);

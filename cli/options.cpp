@@ -97,7 +97,8 @@ void add_collective_options(OptionsDescription& options, ProblemOptions& problem
       ("collective",
        parsed(problem.collective, parse_collective, "NAME")->default_value("all_reduce"),
        names(collectives()).c_str())  //
-      ("op", parsed(problem.op, parse_reduce_op, "NAME"), names(reduce_ops()).c_str());
+      ("op", parsed(problem.op, parse_reduce_op, "NAME"),
+       (names(reduce_ops()) + "; mean unless said, of scan and exscan sum").c_str());
 }
 
 OptionsDescription problem_options(ProblemOptions& problem) {
@@ -119,13 +120,14 @@ OptionsDescription problem_options(ProblemOptions& problem) {
   return options;
 }
 
-void add_data_options(OptionsDescription& options, ProblemOptions& problem, std::string_view note) {
+void add_data_options(OptionsDescription& options, ProblemOptions& problem, std::string_view note,
+                      bool has_bytes) {
   options.add_options()  //
       ("dtype",
        boost::program_options::value<std::string>()->value_name("NAME")->notifier(
            [&problem](const std::string& text) { read_dtype(problem, text); }),
-       fmt::format("{} bytesN (elements of N bytes, which are only copied){}", names(dtypes()),
-                   note)
+       fmt::format("{}{}{}", names(dtypes()),
+                   has_bytes ? " bytesN (elements of N bytes, which are only copied)" : "", note)
            .c_str())  //
       ("seed",
        parsed(

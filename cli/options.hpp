@@ -52,7 +52,8 @@ OptionsDescription problem_options(ProblemOptions& problem);
 // Its parts, for commands whose data has no shape of its own. Adds --collective and --op.
 void add_collective_options(OptionsDescription& options, ProblemOptions& problem);
 // Adds --dtype, --seed and --device. `note` ends what the help says about --dtype.
-void add_data_options(OptionsDescription& options, ProblemOptions& problem, std::string_view note);
+void add_data_options(OptionsDescription& options, ProblemOptions& problem, std::string_view note,
+                      bool has_bytes = true);
 OptionsDescription report_options(Format& format);
 
 // What a command's help says above its options.

@@ -13,7 +13,7 @@ namespace {
 
 // Digits that tell neighbours of a dtype apart, as far as a page has room for them.
 int shown_digits(DType dtype) {
-  switch (dtype) {
+  switch (part_dtype(dtype)) {
     case DType::f64:
       return 9;
     case DType::f32:

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "cli/report.hpp"
 #include "collectives/interpreters/linearize.hpp"
@@ -23,7 +24,7 @@ void count(const Schedule& schedule, Proof& proof) {
 }
 
 std::string verdict(const Proof& proof) {
-  if (!proof.not_there.empty()) return "none: " + proof.not_there;
+  if (!proof.not_there.empty()) return "none";
   if (proof.is_wrong())
     return fmt::format("WRONG: {} finding{}", proof.findings.total,
                        proof.findings.total == 1 ? "" : "s");
@@ -34,7 +35,7 @@ std::string verdict(const Proof& proof) {
 std::string title(const Proof& proof) {
   if (!proof.input.empty()) return proof.input;
   if (proof.runs.empty() || proof.runs == proof.algorithm) return proof.algorithm;
-  return fmt::format("{}->{}", proof.algorithm, proof.runs);
+  return fmt::format("{} -> {}", proof.algorithm, proof.runs);
 }
 
 std::string_view result(const Proof& proof) {
@@ -44,13 +45,13 @@ std::string_view result(const Proof& proof) {
 
 Table proofs_for_people(const std::vector<Proof>& proofs) {
   Table table{.name = "proofs",
-              .columns = {"schedule", "collective", "ranks", "steps", "transfers", "messages",
-                          "instructions", "seconds", "result"},
+              .columns = {"schedule", "collective", "ranks", "steps", "messages", "instructions",
+                          "seconds", "result"},
               .rows = {}};
   for (const Proof& proof : proofs)
     table.rows.push_back({title(proof), name(proof.collective), proof.ranks, proof.steps,
-                          proof.transfers, proof.messages, proof.instructions,
-                          fmt::format("{:.4f}", proof.seconds), verdict(proof)});
+                          proof.messages, proof.instructions, fmt::format("{:.4f}", proof.seconds),
+                          verdict(proof)});
   return table;
 }
 
@@ -102,6 +103,33 @@ void print_findings(const Proof& proof) {
     fmt::print("  ... and {} more; --format json has the first {}\n", more, list.size());
 }
 
+// "3, 5 and 7", of those that aren't there.
+std::string missing_ranks(std::span<const Proof> proofs) {
+  std::vector<std::int64_t> ranks;
+  for (const Proof& proof : proofs)
+    if (!proof.not_there.empty()) ranks.push_back(proof.ranks);
+  if (ranks.size() == 1) return fmt::format("{}", ranks[0]);
+  return fmt::format("{} and {}", fmt::join(ranks.begin(), ranks.end() - 1, ", "), ranks.back());
+}
+
+// Why there are none: a line for each algorithm and collective, which has the reason of the first.
+void print_missing(const std::vector<Proof>& proofs) {
+  fmt::print("\n");
+  for (auto first = proofs.begin(); first != proofs.end();) {
+    const auto end = std::find_if(first, proofs.end(), [&](const Proof& proof) {
+      return proof.algorithm != first->algorithm || proof.collective != first->collective;
+    });
+    const auto is_missing = [](const Proof& proof) { return !proof.not_there.empty(); };
+    const auto missing = std::find_if(first, end, is_missing);
+    if (missing != end)
+      fmt::print("{}\n", wrapped(fmt::format("none of {}, {} over {} ranks: {}", missing->algorithm,
+                                             name(missing->collective),
+                                             missing_ranks({missing, end}), missing->not_there),
+                                 page_columns - 2, 2));
+    first = end;
+  }
+}
+
 }  // namespace
 
 void prove(const Schedule& schedule, std::int32_t depth, Proof& proof) {
@@ -137,7 +165,7 @@ void print_proofs(const std::vector<Proof>& proofs, std::int32_t depth, Format f
   const auto there = static_cast<std::ptrdiff_t>(proofs.size()) - missing;
   fmt::print("\n{}: {} of {} schedules proved, channels hold {} message{}\n",
              wrong == 0 ? "PASS" : "FAIL", there - wrong, there, depth, depth == 1 ? "" : "s");
-  if (missing > 0) fmt::print("{} more don't exist for that number of ranks\n", missing);
+  if (missing > 0) print_missing(proofs);
 }
 
 }  // namespace vranks::cli

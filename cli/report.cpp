@@ -130,6 +130,7 @@ void print_table(const Table& table) {
   const std::vector<std::size_t> widths = column_widths(rows);
   fmt::print("{}\n", table.name);
   for (const auto& row : rows) print_row(row, widths, is_number);
+  if (!table.note.empty()) fmt::print("\n  {}\n", wrapped(table.note, page_columns - 2, 2));
 }
 
 struct Unit {
@@ -278,6 +279,7 @@ void print_markdown(const std::vector<Table>& tables) {
     line(table.columns);
     line(std::vector<std::string>(table.columns.size(), "---"));
     for (const List& row : table.rows) line(plain_texts(row));
+    if (!table.note.empty()) fmt::print("\n{}\n", table.note);
   }
 }
 

@@ -78,6 +78,7 @@ struct Table {
   std::vector<std::string> columns;  // JSON keys, and the heads of the columns
   std::vector<List> rows;
   std::size_t shown = SIZE_MAX;  // columns that a page has room for; programs get all
+  std::string note = {};         // what people need to read it; below the rows
 };
 
 // One JSON object with an array of objects a table. CSV holds one table: throws bad_argument for

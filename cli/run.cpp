@@ -90,8 +90,9 @@ bool Run::setup(const std::vector<std::string>& arguments) {
   if (!read_arguments(
           {name(), "",
            "Runs one collective over the virtual ranks of a tensor: slice r of dimension 0 is what "
-           "rank r holds. Says what came out, how far that is from the exact result, and how long "
-           "it took. Without options: the mean over the ranks of a random (4, 16, 48) tensor of "
+           "rank r holds. Says what came out, how far that is from the exact result (also in ULP: "
+           "units in the last place of the result), and how long it took. Without options: the "
+           "mean over the ranks of a random (4, 16, 48) tensor of "
            "f32."},
           options, arguments))
     return false;
@@ -116,8 +117,8 @@ void Run::check() const {
         refuse(fmt::format("{} and {} both name '{}'; one would replace the other", names[a],
                            names[b], *files[a]));
   if (options_.op && !reduces(collective))
-    refuse(fmt::format("--op is about collectives that combine; {} only copies",
-                       vranks::name(collective)));
+    refuse(fmt::format("--op is about collectives that combine; {} {}", vranks::name(collective),
+                       collective == Collective::barrier ? "passes no data" : "only copies"));
   check_details(details_, collective, op);
   if (!output_ranks_.empty() && (!reduces(collective) || !finds_rank(op)))
     refuse(fmt::format("--output-ranks is about ops min_loc and max_loc, not {}",

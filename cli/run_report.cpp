@@ -142,13 +142,27 @@ std::string arithmetic_text(const Outcome& outcome) {
   return text;
 }
 
+// In which order the ranks' values are combined; nothing where none are.
+std::string order_text(const Outcome& outcome) {
+  if (!outcome.combines()) return "";
+  std::string order(find_algorithm(outcome.provenance.algorithm, outcome.collective()).order);
+  // "tree; scan and exscan: chain"
+  constexpr std::string_view scans = "; scan and exscan: ";
+  if (const std::size_t at = order.find(scans); at != std::string::npos)
+    order = is_prefix(outcome.collective()) ? order.substr(at + scans.size()) : order.substr(0, at);
+  // An example of seven ranks says how trees go on.
+  const bool is_for_seven = order.find("x6") != std::string::npos;
+  const bool has_seven = outcome.problem().ranks == 7 && outcome.key.groups.empty();
+  return is_for_seven && !has_seven ? "of 7 ranks: " + order : order;
+}
+
 void report_provenance(Report& report, const Outcome& outcome, const RunRequest& request) {
   const Provenance& ran = outcome.provenance;
-  const std::string order(find_algorithm(ran.algorithm, outcome.collective()).order);
+  const std::string order = order_text(outcome);
   report.add("asked_algorithm", request.algorithm);
   report.add("algorithm", ran.algorithm);
   report.add("reason", text_or_null(ran.reason));
-  report.add("order", order);
+  report.add("order", text_or_null(order));
   report.add("layout", ran.layout);
   report.add("protocol", text_or_null(ran.protocol));
   report.add("channels", ran.channels == 0 ? Value() : Value(ran.channels));
@@ -162,7 +176,7 @@ void report_provenance(Report& report, const Outcome& outcome, const RunRequest&
   report.line("algorithm", fmt::format("{}: {}", ran.algorithm, arithmetic_text(outcome)));
   if (!ran.reason.empty())
     report.line("", wrapped(fmt::format("not {}: {}", request.algorithm, ran.reason), text_width));
-  if (outcome.combines() && !is_ordered(outcome.problem().op))
+  if (!order.empty() && !is_ordered(outcome.problem().op))
     report.line("order", wrapped(order, text_width));
   std::string layout = fmt::format("{}, executor {}", ran.layout, ran.executor);
   if (!ran.protocol.empty()) {
@@ -232,8 +246,11 @@ void report_time(Report& report, const Outcome& outcome) {
   report.add("bytes_moved", traffic.read + traffic.written);
   report.add("gigabytes_per_second",
              has_run ? Value(bytes / outcome.median_seconds() * 1e-9) : Value());
-  if (!has_run) return;
   report.line("", "");
+  if (!has_run)
+    return report.line("time", outcome.collective() == Collective::barrier
+                                   ? "none: a barrier moves nothing here, where ranks share memory"
+                                   : "none: there are no elements");
   report.line("time", fmt::format("{}, the median of {} calls",
                                   seconds_text(outcome.median_seconds()), outcome.seconds.size()));
   report.line("bandwidth", fmt::format("{:.4g} GB/s: {} read and {} written",

@@ -40,7 +40,8 @@ BuiltSchedule build_selected(const Problem& problem, const Selection& selection)
 // A size, and what is about one, must mean something.
 void check_size(Collective collective, const ScheduleOptions& options) {
   if (options.op && !reduces(collective))
-    refuse(fmt::format("--op is about collectives that combine; {} only copies", name(collective)));
+    refuse(fmt::format("--op is about collectives that combine; {} {}", name(collective),
+                       collective == Collective::barrier ? "passes no data" : "only copies"));
   if (!options.elements) return;
   if (takes_counts(collective))
     refuse(
@@ -119,8 +120,9 @@ BuiltSchedule build_schedule_for(const Algorithm& algorithm, Collective collecti
   check_size(collective, options);
   const std::int64_t root = root_of(collective, options.root);
   if (root >= ranks)
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("root {} is no rank of 0 to {}", root, ranks - 1));
+    throw Error(
+        ErrorKind::bad_argument,
+        fmt::format("root {} is no rank where R = {}: ranks are 0 to {}", root, ranks, ranks - 1));
   // Says of what shape slices are, and who gets whose, as a call would.
   Problem problem = problem_of(even_form(collective), {ranks, options.elements.value_or(0)},
                                options.dtype.value_or(DType::f32),

@@ -80,7 +80,8 @@ class Show : public Command {
         ("as",
          parsed(
              as_, [](const std::string& text) { return choice(forms, text, "form"); }, "FORM"),
-         "schedule, or program: the sends and receives that machines run")  //
+         "schedule, or program: the lanes of sends and receives that machines run, each in its own "
+         "order; unless said a file's own, else schedule")  //
         ("format",
          parsed(
              format_, [](const std::string& text) { return choice(formats, text, "format"); },
@@ -157,8 +158,6 @@ class Show : public Command {
       text += wrapped(fmt::format("  {:<8}{}", label, what), page_columns, 10) + "\n";
     };
     line("order", algorithm.order);
-    line("steps", algorithm.steps);
-    line("bytes", algorithm.bytes);
     line("layout", vranks::name(algorithm.layout));
     if (takes_counts(collective))
       line("for",

@@ -35,7 +35,7 @@ class Verify : public Command {
  public:
   std::string_view name() const override { return "verify"; }
   std::string_view summary() const override {
-    return "proves schedules: contract, races, deadlocks; of algorithms or from a file";
+    return "schedules proved: contract, races, deadlocks; of algorithms or from a file";
   }
   bool setup(const std::vector<std::string>& arguments) override;
   int run(Job&) override;
@@ -125,6 +125,7 @@ Proof Verify::prove_file() const {
 
 // One that has all that can be: every distance, a rank that keeps its slice, one that gets none.
 Permutation reversal(std::int64_t ranks) {
+  if (ranks == 1) return {{0, 0}};  // a permutation has a pair
   Permutation pairs;
   for (std::int64_t r = 0; r + 1 < ranks; ++r) pairs.push_back({r, ranks - 1 - r});
   return pairs;

@@ -60,6 +60,12 @@ bool supports(const Algorithm& algorithm, Collective collective) {
   return algorithm.takes_counts || (algorithm.layout == even_layout && algorithm.select == nullptr);
 }
 
+const Costs& costs_of(const Algorithm& algorithm, Collective collective) {
+  return *std::ranges::find_if(algorithm.costs, [&](const Costs& costs) {
+    return has_word(costs.collectives, name(even_form(collective)));
+  });
+}
+
 const Algorithm& find_algorithm(std::string_view text, Collective collective) {
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.name != text && !has_word(algorithm.aliases, text)) continue;

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "collectives/layout.hpp"
 #include "collectives/parameters.hpp"
@@ -37,13 +38,23 @@ struct ArithmeticDefaults {
   NanPolicy nan = NanPolicy::propagate;
 };
 
+// What an algorithm takes for some of its collectives, from root 0: the steps in which a rank
+// sends, and the bytes that the rank that sends most sends. Formulas in the letters that `vranks
+// list costs` explains: "A", "at most A", or "A; other R: B" where A holds for powers of two. A
+// barrier's bytes are "0, in A messages". What depends on a size has words: "the chosen
+// algorithm's" of both, or "the reduce's + A" steps.
+struct Costs {
+  std::string_view collectives;  // names, separated by spaces; no _v forms
+  std::string_view steps;
+  std::string_view bytes;
+};
+
 struct Algorithm {
   std::string_view name;
   std::string_view aliases;
   std::string_view collectives;  // names, separated by spaces; no _v forms, see supports()
   std::string_view order;        // of the arithmetic of an element, in words or for seven ranks
-  std::string_view steps;        // formula in R and log2 R
-  std::string_view bytes;        // sent by the rank that sends most: a formula in n (bytes) and R
+  std::vector<Costs> costs;      // of each of its collectives
   std::string_view source;       // paper and section, or library and version
   std::string_view parameters;   // names of those it reads, separated by spaces
 
@@ -70,6 +81,10 @@ std::span<const Algorithm> algorithms();
 
 // Whether the algorithm is for that collective, which may be a _v form.
 bool supports(const Algorithm& algorithm, Collective collective);
+
+// Those for that collective; of a _v form those of its even one, which it has if counts are equal.
+// Precondition: supports().
+const Costs& costs_of(const Algorithm& algorithm, Collective collective);
 
 // The algorithm called `text` for that collective. Throws bad_argument with what there is.
 const Algorithm& find_algorithm(std::string_view text, Collective collective);

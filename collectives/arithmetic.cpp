@@ -105,6 +105,10 @@ void set_factor(const Problem& problem, Arithmetic& rules) {
     return;
   }
   const double factor = problem.factor;
+  if (!std::isfinite(factor))
+    throw Error(
+        ErrorKind::bad_argument,
+        fmt::format("the factor of op premul_sum is {}; it must be a finite number", factor));
   if (is_integer(rules.dtype)) {
     const bool fits = visit(rules.dtype, [&]<class T>() {
       if constexpr (std::is_integral_v<T>) {
@@ -120,23 +124,42 @@ void set_factor(const Problem& problem, Arithmetic& rules) {
                                                        factor, name(problem.dtype)));
   }
   // Not even a factor becomes infinite in silence.
-  const bool overflows =
-      std::isfinite(factor) && visit(rules.dtype, [&]<class T>() {
-        if constexpr (std::is_same_v<T, Float8E4M3> || std::is_same_v<T, Float8E5M2>)
-          return std::fabs(factor) > (std::is_same_v<T, Float8E4M3> ? 464.0 : 61440.0);
-        else if constexpr (arithmetic::is_float<T>)
-          return !arithmetic::is_finite(
-              arithmetic::widen(arithmetic::narrow<T>(static_cast<arithmetic::Wide<T>>(factor))));
-        return false;
-      });
+  const bool overflows = visit(rules.dtype, [&]<class T>() {
+    if constexpr (std::is_same_v<T, Float8E4M3> || std::is_same_v<T, Float8E5M2>)
+      return std::fabs(factor) > (std::is_same_v<T, Float8E4M3> ? 464.0 : 61440.0);
+    else if constexpr (arithmetic::is_float<T>)
+      return !arithmetic::is_finite(
+          arithmetic::widen(arithmetic::narrow<T>(static_cast<arithmetic::Wide<T>>(factor))));
+    return false;
+  });
   if (overflows)
     throw Error(
         ErrorKind::bad_argument,
         fmt::format("the factor {} is beyond the range of dtype {}", factor, name(problem.dtype)));
+  const bool vanishes = factor != 0 && visit(rules.dtype, [&]<class T>() {
+                          if constexpr (std::is_same_v<T, Float8E4M3>)
+                            return to_float(to_float8_e4m3(static_cast<float>(factor), true)) == 0;
+                          else if constexpr (std::is_same_v<T, Float8E5M2>)
+                            return to_float(to_float8_e5m2(static_cast<float>(factor), true)) == 0;
+                          else if constexpr (arithmetic::is_float<T>)
+                            return arithmetic::widen(arithmetic::narrow<T>(
+                                       static_cast<arithmetic::Wide<T>>(factor))) == 0;
+                          return false;
+                        });
+  if (vanishes)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("the factor {} is too small for dtype {}, in which it would be 0",
+                            factor, name(problem.dtype)));
   rules.factor = factor;
 }
 
-void set_weights(const Problem& problem, Arithmetic& rules) {
+// "rank 2", and where ranks come in groups "rank 2 (rank 1 of group 0)".
+std::string rank_text(std::size_t r, const GroupOfRanks& group) {
+  if (group.ranks.empty()) return fmt::format("rank {}", r);
+  return fmt::format("rank {} (rank {} of group {})", group.ranks[r], r, group.index);
+}
+
+void set_weights(const Problem& problem, const GroupOfRanks& group, Arithmetic& rules) {
   if (problem.op != ReduceOp::weighted_mean) {
     if (!problem.weights.empty())
       throw Error(ErrorKind::bad_argument,
@@ -157,16 +180,26 @@ void set_weights(const Problem& problem, Arithmetic& rules) {
     const double carried = in_f64 ? weight : static_cast<double>(static_cast<float>(weight));
     if (!std::isfinite(carried))
       throw Error(ErrorKind::bad_argument,
-                  fmt::format("the weight of rank {} is {}; weights must be finite numbers{}", r,
-                              weight, in_f64 ? "" : " of f32"));
+                  fmt::format("the weight of {} is {}; weights must be finite numbers{}",
+                              rank_text(r, group), weight, in_f64 ? "" : " of f32"));
+    if (carried == 0 && weight != 0)
+      throw Error(ErrorKind::bad_argument,
+                  fmt::format("the weight of {} is {}, which is too small for f32, in which it "
+                              "would be 0; larger ones in the same proportions do the same",
+                              rank_text(r, group), weight));
     rules.weights.push_back(carried);
     rules.total_weight += carried;
   }
   if (rules.total_weight == 0 || !std::isfinite(rules.total_weight))
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("the weights of the {} ranks add up to {}; a weighted mean divides by "
-                            "their sum, which must be finite and not 0",
-                            problem.ranks, rules.total_weight));
+    throw Error(
+        ErrorKind::bad_argument,
+        fmt::format("the weights of the {} ranks{} add up to {}; a weighted mean divides by "
+                    "their sum, which must be finite and not 0",
+                    problem.ranks,
+                    group.ranks.empty() ? ""
+                                        : fmt::format(" of group {} ({})", group.index,
+                                                      fmt::join(group.ranks, ", ")),
+                    rules.total_weight));
 }
 
 // Whose results are 0 or 1, whatever the numbers are.
@@ -179,9 +212,12 @@ void check_op(const Problem& problem) {
   if (is_prefix(problem.collective) &&
       (problem.op == ReduceOp::mean || problem.op == ReduceOp::weighted_mean))
     throw Error(ErrorKind::not_supported,
-                fmt::format("op {} is not for {}: each rank would need a divisor of its own; sum "
-                            "and divide",
-                            name(problem.op), name(problem.collective)));
+                fmt::format("op {} is not for {}: each rank would need a divisor of its own; {}",
+                            name(problem.op), name(problem.collective),
+                            problem.op == ReduceOp::mean
+                                ? "sum and divide"
+                                : "multiply by the weights, sum, and divide by the weights' own "
+                                  "running sums"));
 }
 
 }  // namespace
@@ -207,7 +243,8 @@ Parts parts_of(const Problem& problem) {
   return {problem.dtype, 1};
 }
 
-Arithmetic resolve(const Problem& whole, const Selection& selection, const Policies& policies) {
+Arithmetic resolve(const Problem& whole, const Selection& selection, const Policies& policies,
+                   const GroupOfRanks& group) {
   const Algorithm& algorithm = *selection.algorithm;
   if (policies.fp8 && whole.dtype != DType::f8e4m3 && whole.dtype != DType::f8e5m2)
     throw Error(ErrorKind::bad_argument, fmt::format("fp8 {} is about 8-bit floats, not dtype {}",
@@ -216,16 +253,24 @@ Arithmetic resolve(const Problem& whole, const Selection& selection, const Polic
   problem.dtype = parts_of(whole).dtype;
   Arithmetic rules{.dtype = problem.dtype, .op = problem.op, .group = problem.ranks};
   if (!reduces(problem.collective)) {
+    const char* const without_op =
+        problem.collective == Collective::barrier ? "passes no data" : "only copies";
     if (policies.accumulate || policies.mean || policies.nan || policies.fp8)
-      throw Error(
-          ErrorKind::bad_argument,
-          fmt::format("{} only copies; accumulate, mean, NaN and fp8 policies are about ops",
-                      name(problem.collective)));
+      throw Error(ErrorKind::bad_argument,
+                  fmt::format("{} {}; accumulate, mean, NaN and fp8 policies are about ops",
+                              name(problem.collective), without_op));
+    if (problem.factor != 1 || !problem.weights.empty())
+      throw Error(ErrorKind::bad_argument, fmt::format("{} {}; factors and weights are about ops",
+                                                       name(problem.collective), without_op));
     rules.op = ReduceOp::sum;
     return rules;
   }
   check_op(whole);
   if (whole.dtype == DType::boolean) rules.op = problem.op = op_on_bytes(problem.op);
+  if (policies.nan && !has_nan(whole.dtype))
+    throw Error(ErrorKind::bad_argument, fmt::format("NaN policy {} is about floats; dtype {} has "
+                                                     "no NaN",
+                                                     name(*policies.nan), name(whole.dtype)));
   if (policies.nan && !is_ordered(whole.op) && *policies.nan == NanPolicy::ignore)
     throw Error(ErrorKind::bad_argument,
                 fmt::format("NaN policy ignore is about min and max; with op {} a NaN gives NaN",
@@ -234,7 +279,7 @@ Arithmetic resolve(const Problem& whole, const Selection& selection, const Polic
   rules.mean = mean_of(problem, algorithm, rules.accumulate, policies.mean);
   rules.fp8 = policies.fp8.value_or(Fp8Mode::saturate);
   set_factor(problem, rules);
-  set_weights(problem, rules);
+  set_weights(problem, group, rules);
   if (is_ordered(problem.op)) rules.nan = policies.nan.value_or(algorithm.arithmetic.nan);
   if (algorithm.refine != nullptr) algorithm.refine(problem, selection.parameters, rules);
   if (!rules.premultiplies()) rules.fuse = Fuse::never;

@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 
 #include "collectives/algorithm.hpp"
 #include "kernels/arithmetic_rules.hpp"
@@ -31,12 +33,19 @@ struct Parts {
 };
 Parts parts_of(const Problem& problem);
 
+// For messages: which group a problem is about, and its ranks among all. Nothing: the only one.
+struct GroupOfRanks {
+  std::size_t index = 0;
+  std::span<const std::int64_t> ranks = {};
+};
+
 // The rules that `selection` follows for that problem, on the parts of its elements. Throws
 // not_supported for an op that isn't for the dtype or the collective; bad_argument for a policy
 // that makes no sense with its op and dtype (f32 for f64 tensors, a mean policy without a mean,
-// ...), for weights that aren't one a rank or have no finite, non-zero sum, for a factor that an
-// integer dtype can't hold.
-Arithmetic resolve(const Problem& problem, const Selection& selection, const Policies& policies);
+// ...), for weights that aren't finite, one a rank, with a finite sum that isn't 0, for a factor
+// that isn't finite or that the dtype can't hold, and for either where nothing reads them.
+Arithmetic resolve(const Problem& problem, const Selection& selection, const Policies& policies,
+                   const GroupOfRanks& group = {});
 
 // Whether the kernels' TreeFold, which is faster, does what these rules say.
 bool is_tree_fold(const Algorithm& algorithm, const Arithmetic& rules);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "collectives/layout.hpp"
+#include "collectives/overlap.hpp"
 #include "ranks/error.hpp"
 
 namespace vranks {
@@ -41,11 +42,19 @@ std::int64_t rest_elements(const Shape& slice) {
 }
 
 Counts in_elements(const Counts& counts, std::int64_t rest) {
-  Counts all = counts;
-  for (std::int64_t& count : all)
-    if (__builtin_mul_overflow(count, rest, &count))
-      refuse(fmt::format("a count of {} slices has more than 2^63 - 1 elements", count));
+  Counts all;
+  for (const std::int64_t count : counts)
+    if (__builtin_mul_overflow(count, rest, &all.emplace_back()))
+      refuse(fmt::format("a count of {} times {} elements has more than 2^63 - 1", count, rest));
   return all;
+}
+
+// The problem with counts and displacements as the caller gives them: of the first dimension.
+Problem in_rows(Problem problem, const CollectiveOptions& options) {
+  problem.counts = options.counts;
+  problem.send_displacements = options.send_displacements;
+  problem.receive_displacements = options.receive_displacements;
+  return problem;
 }
 
 std::vector<std::int32_t> sources_of(
@@ -71,6 +80,7 @@ std::vector<std::int32_t> sources_of(
   return sources;
 }
 
+// `problem`: in rows.
 void check_received(const Problem& problem, const Counts& received) {
   if (received.empty()) return;
   const auto ranks = static_cast<std::size_t>(problem.ranks);
@@ -82,8 +92,8 @@ void check_received(const Problem& problem, const Counts& received) {
   for (std::size_t s = 0; s < ranks; ++s)
     for (std::size_t d = 0; d < ranks; ++d)
       if (problem.counts[s * ranks + d] != received[d * ranks + s])
-        refuse(fmt::format("pair {}->{}: rank {} sends {} elements but rank {} expects {}", s, d, s,
-                           problem.counts[s * ranks + d], d, received[d * ranks + s]));
+        refuse(fmt::format("pair {}->{}: rank {} sends {} of dimension 1 but rank {} expects {}", s,
+                           d, s, problem.counts[s * ranks + d], d, received[d * ranks + s]));
 }
 
 struct Shapes {
@@ -111,6 +121,10 @@ Shapes shapes_of(Collective collective, std::int64_t ranks, const Shape& slice, 
                   .weights = options.weights},
       .out_slice = slice};
   Problem& problem = shapes.problem;
+  if (options.ragged && collective != Collective::all_to_all_v)
+    refuse(fmt::format("ragged rows are those of an all_to_all_v; {} has none", name(collective)));
+  if (collective == Collective::permute && options.permutation.empty())
+    refuse("permute needs a permutation: pairs (source, destination)");
   if (collective == Collective::permute || !options.permutation.empty())
     problem.sources = sources_of(options.permutation, size);
   if (collective == Collective::barrier) problem.elements = 0;
@@ -124,21 +138,25 @@ Shapes shapes_of(Collective collective, std::int64_t ranks, const Shape& slice, 
                     "of shape {} have none",
                     name(collective), to_string(slice)));
   if (takes_counts(collective)) {
-    problem.elements = 0;
+    // Rows count even where they have no elements.
+    const Problem counted = in_rows(problem, options);
+    (void)block_lengths(counted);
+    check_received(counted, options.receive_counts);
+    shapes.out_slice[0] = row_elements(counted, Slot::output);
+    const std::int64_t needed = row_elements(counted, Slot::input);
     const std::vector<std::int64_t> lengths = block_lengths(problem);
     problem.elements = std::reduce(lengths.begin(), lengths.end());
-    check_received(problem, in_elements(options.receive_counts, rest));
-    shapes.out_slice[0] = row_elements(problem, Slot::output) / std::max<std::int64_t>(rest, 1);
-    const std::int64_t needed =
-        row_elements(problem, Slot::input) / std::max<std::int64_t>(rest, 1);
     // Rows that hold several blocks one behind the other hold no more.
     const bool exact = form == Collective::reduce_scatter ||
                        (form == Collective::scatter && options.send_displacements.empty());
-    if (rest > 0 && (needed > slice[0] || (exact && needed != slice[0])))
-      refuse(
-          fmt::format("{}: the counts need {} of the first dimension of a rank's slice, which "
-                      "has {}",
-                      name(collective), needed, slice[0]));
+    if (exact && needed != slice[0])
+      refuse(fmt::format("{}: the counts add up to {}, but dimension 1 is {}; they must be equal",
+                         name(collective), needed, slice[0]));
+    for (std::int64_t r = 0; needed > slice[0] && r < size; ++r)
+      if (const std::int64_t sent = row_elements(counted, Slot::input, r); sent > slice[0])
+        refuse(fmt::format("{}: rank {} sends {} of dimension 1, but its input has {}",
+                           name(collective), form == Collective::scatter ? problem.root : r, sent,
+                           slice[0]));
     return shapes;
   }
   if (!options.receive_counts.empty()) check_received(problem, options.receive_counts);
@@ -175,8 +193,7 @@ void check_rows(const Problem& problem, const Operand& in, const Operand& out, c
                         name(problem.collective), operand->length(0), operand->slice_shape()[0]));
     return;
   }
-  const std::int64_t rest = rest_elements(in.slice_shape());
-  if (rest == 0) return;
+  const Problem counted = in_rows(problem, options);
   const bool exact = problem.collective == Collective::all_to_all_v && !options.ragged &&
                      options.send_displacements.empty();
   const auto check = [&](const Operand& operand, Slot slot, bool is_exact, const char* what) {
@@ -184,10 +201,10 @@ void check_rows(const Problem& problem, const Operand& in, const Operand& out, c
     for (std::int64_t r = 0; r < ranks; ++r) {
       const std::int64_t rank =
           slot == Slot::output && ends_at_root(problem.collective) ? 0 : r % problem.ranks;
-      const std::int64_t needed = row_elements(problem, slot, rank) / rest;
+      const std::int64_t needed = row_elements(counted, slot, rank);
       const std::int64_t length = operand.length(r);
       if (needed > length || (is_exact && needed != length))
-        refuse(fmt::format("{}: rank {}{} {} {} of the first dimension, but its {} has {}",
+        refuse(fmt::format("{}: rank {}{} {} {} of dimension 1, but its {} has {}",
                            name(problem.collective), rank,
                            groups.empty() ? "" : fmt::format(" of group {}", r / problem.ranks),
                            slot == Slot::input ? "sends" : "receives", needed, what, length));
@@ -259,6 +276,8 @@ Call finish(Collective collective, Operand in, Operand out, const CollectiveOpti
       refuse(fmt::format("ranks must be i32 of the output's shape and device, not {} of shape {}",
                          name(options.ranks.dtype), to_string(options.ranks.shape)));
   }
+  refuse_overlap(call.ranks, "ranks", in, "input");
+  refuse_overlap(call.ranks, "ranks", out, "output");
   call.key = make_key(shapes.problem, in.device(), options);
   call.key.problem.ranks = in.ranks();
 

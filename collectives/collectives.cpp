@@ -42,7 +42,7 @@ struct Staging {
 
 Provenance run_call(const Call& call, const CollectiveOptions& options, PlanCache* cache,
                     const Prepare& prepare) {
-  if (call.is_empty()) return choose(call.key).provenance;
+  if (call.is_empty()) return choose_all(call.key).provenance;
   const auto plan = !prepare           ? Plan::of(call.key)
                     : cache != nullptr ? cache->of(call.key, prepare)
                                        : std::make_shared<const Plan>(call.key, prepare);
@@ -151,7 +151,7 @@ void run_group_steps(const Call& call, std::size_t group, std::int64_t first, co
 }
 
 Provenance run_call_steps(const Call& call, const StepObserver& observer) {
-  Provenance provenance = choose(call.key).provenance;
+  Provenance provenance = choose_all(call.key).provenance;
   provenance.executor = "steps";
   if (call.is_empty()) return provenance;
   const Device device = call.key.device;
@@ -200,7 +200,9 @@ std::vector<Provenance> run_coalesced(Collective collective, std::span<const Ten
   for (std::size_t k = 0; k < in.size(); ++k) {
     try {
       calls.push_back(make_call(collective, in[k], out[k], options));
-      if (!calls.back().is_empty())
+      if (calls.back().is_empty())
+        (void)choose_all(calls.back().key);
+      else
         most = std::max(most, Staging(calls.back(), *Plan::of(calls.back().key)).bytes);
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("tensor {}: {}", k, error.what()));
@@ -247,19 +249,46 @@ VR_CALL(exscan, exscan)
 std::size_t workspace_bytes(Collective collective, const TensorView& in, const TensorView& out,
                             const CollectiveOptions& options) {
   const Call call = make_call(collective, in, out, options);
-  return call.is_empty() ? 0 : Staging(call, *Plan::of(call.key)).bytes;
+  if (!call.is_empty()) return Staging(call, *Plan::of(call.key)).bytes;
+  (void)choose_all(call.key);
+  return 0;
+}
+
+namespace {
+
+// In place or not, where input rows have that many elements.
+std::size_t most_workspace(const PlanKey& key, std::int64_t row) {
+  const Problem& problem = key.problem;
+  if (problem.elements == 0) {
+    (void)choose_all(key);
+    return 0;
+  }
+  const auto plan = Plan::of(key);
+  const bool may_move = even_form(problem.collective) == Collective::reduce_scatter ||
+                        even_form(problem.collective) == Collective::scatter;
+  const auto input = static_cast<std::size_t>(problem.ranks * row) * size_bytes(problem.dtype);
+  return plan->workspace_bytes() + (plan->rereads() || may_move ? rounded(input) : 0);
+}
+
+}  // namespace
+
+std::size_t workspace_bytes(Collective collective, const Shape& in, DType dtype, Device device,
+                            const CollectiveOptions& options) {
+  const Problem problem = problem_of(collective, in, dtype, options);
+  return most_workspace(make_key(problem, device, options),
+                        element_count({in.begin() + 1, in.end()}));
 }
 
 std::size_t workspace_bytes(const Problem& problem, Device device,
                             const CollectiveOptions& options) {
+  if (options.ragged)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("how long ragged rows are is no part of a problem: ask for the "
+                            "workspace of {} with the shape of its input",
+                            name(problem.collective)));
   const PlanKey key = make_key(problem, device, options);
-  if (problem.elements == 0) return 0;
-  const auto plan = Plan::of(key);
-  const bool may_move = even_form(problem.collective) == Collective::reduce_scatter ||
-                        even_form(problem.collective) == Collective::scatter;
-  const auto input = static_cast<std::size_t>(problem.ranks * row_elements(problem, Slot::input)) *
-                     size_bytes(problem.dtype);
-  return plan->workspace_bytes() + (plan->rereads() || may_move ? rounded(input) : 0);
+  // Counts are those of a group.
+  return most_workspace(key, row_elements(group_problem(key, 0), Slot::input));
 }
 
 }  // namespace vranks

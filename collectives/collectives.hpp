@@ -18,6 +18,7 @@
 #include "collectives/interpreters/execute_steps.hpp"
 #include "collectives/plan.hpp"
 #include "kernels/backend.hpp"
+#include "ranks/error.hpp"
 #include "ranks/group.hpp"
 #include "ranks/tensor_view.hpp"
 
@@ -33,7 +34,7 @@ struct CollectiveOptions {
   std::optional<MeanMode> mean = {};
   std::optional<Fp8Mode> fp8 = {};
   std::int64_t root = 0;             // of rooted collectives: a rank of the group
-  double factor = 1;                 // of op premul_sum
+  double factor = 1;                 // of op premul_sum; finite
   std::vector<double> weights = {};  // of op weighted_mean: one for each of all ranks
   // A partition of the ranks; each group does the collective for itself, in the order of its list,
   // and R, ranks, roots, counts and permutation below are those of a group. Empty: one group.
@@ -47,10 +48,10 @@ struct CollectiveOptions {
   // Where blocks start in rows that hold several; empty: one behind the other. [s * R + d] of what
   // rank s sends to d in an all_to_all_v, [d * R + s] of what d receives from s.
   Counts send_displacements = {}, receive_displacements = {};
-  // Of all_to_all_v: rows of the input may be longer than what they send.
+  // Of all_to_all_v: rows of the input may be longer than what they send. Refused elsewhere.
   bool ragged = false;
   // Of min_loc and max_loc: i32, of the output's shape; gets the rank in the group whose element
-  // the result is. Without data: ranks are not told.
+  // the result is. Must lie apart from input and output. Without data: ranks are not told.
   TensorView ranks = {};
   Workspace workspace = {};  // empty: the library keeps one a stream and grows it when needed
   Stream stream = nullptr;   // CUDA only
@@ -100,10 +101,11 @@ Provenance all_to_all(const TensorView& in, const TensorView& out,
 Provenance permute(const TensorView& in, const TensorView& out,
                    const CollectiveOptions& options = {});
 // Slice r of `out`, shape (R, d0, ...), becomes the reduction over slices 0 to r of `in`; of an
-// exscan over slices 0 to r - 1, and slice 0 the identity of the op.
-Provenance scan(const TensorView& in, const TensorView& out, const CollectiveOptions& options = {});
+// exscan over slices 0 to r - 1, and slice 0 the identity of the op. There is no mean of that kind.
+Provenance scan(const TensorView& in, const TensorView& out,
+                const CollectiveOptions& options = {.op = ReduceOp::sum});
 Provenance exscan(const TensorView& in, const TensorView& out,
-                  const CollectiveOptions& options = {});
+                  const CollectiveOptions& options = {.op = ReduceOp::sum});
 
 // Any collective, the _v forms too, by name.
 Provenance run(Collective collective, const TensorView& in, const TensorView& out,
@@ -134,16 +136,20 @@ Provenance run_steps(Collective collective, std::span<const TensorView> in,
 // Shape of the output for an input of shape (R, d0, ...). Throws bad_argument.
 Shape output_shape(Collective collective, const Shape& in, const CollectiveOptions& options = {});
 
-// What a call with an input of that shape and dtype plans: the problem over all ranks. Throws as
-// the call.
+// What a call with an input of that shape and dtype plans: the problem over all ranks; of several
+// groups with all their ranks, and the counts and permutation of each. Throws as the call.
 Problem problem_of(Collective collective, const Shape& in, DType dtype,
                    const CollectiveOptions& options = {});
 
 // Bytes of workspace that the call needs. Throws as the call.
 std::size_t workspace_bytes(Collective collective, const TensorView& in, const TensorView& out,
                             const CollectiveOptions& options = {});
-// The most that a call on that problem needs, in place or not, with contiguous slices of one
-// tensor.
+// The most that a call with an input of that shape and dtype needs, in place or not, with
+// contiguous slices of one tensor. Throws as the call.
+std::size_t workspace_bytes(Collective collective, const Shape& in, DType dtype, Device device = {},
+                            const CollectiveOptions& options = {});
+// The same for a problem over all ranks, whose rows are as long as it needs; bad_argument for
+// ragged ones, whose length it doesn't say.
 std::size_t workspace_bytes(const Problem& problem, Device device = {},
                             const CollectiveOptions& options = {});
 

@@ -66,8 +66,16 @@ class CudaOps final : public cuda::ProgramOps {
 template <class Op>
 inline constexpr bool cuda::commutes<custom::Hop<Op>> = false;
 
+// A function and a name of its own, because files that nvcc doesn't compile may call the other one
+// with the same op in the same program.
+inline namespace on_any_device {
+
+// More constrained than the run() of custom_op.hpp, so that it is chosen wherever it is known.
+template <class Op>
+concept CudaOp = CustomOp<Op> && std::is_trivially_copyable_v<Op>;
+
 // As in collectives/custom_op.hpp, for tensors on any device.
-template <CustomOp Op>
+template <CudaOp Op>
 Provenance run(Collective collective, const TensorView& in, const TensorView& out, const Op& op,
                const CollectiveOptions& options = {}) {
   return custom::run(collective, in, out, op, options,
@@ -78,5 +86,7 @@ Provenance run(Collective collective, const TensorView& in, const TensorView& ou
                                                     std::make_unique<custom::CudaOps<Op>>(op));
                      });
 }
+
+}  // namespace on_any_device
 
 }  // namespace vranks

@@ -190,6 +190,10 @@ Provenance run(Collective collective, const TensorView& in, const TensorView& ou
   if (!reduces(collective))
     throw Error(ErrorKind::bad_argument,
                 std::string(name(collective)) + " only copies; a custom op combines");
+  if (options.factor != 1 || !options.weights.empty() || options.ranks.data != nullptr)
+    throw Error(ErrorKind::bad_argument,
+                "factor, weights and ranks are about vranks' own ops; a custom op doesn't read "
+                "them");
   Call call = make_call(collective, in, out, options);
   call.key.is_custom = true;
   const Prepare prepares = [&](FoldProgram program, const PlanKey& key) {
@@ -204,10 +208,9 @@ Provenance run(Collective collective, const TensorView& in, const TensorView& ou
 }  // namespace custom
 
 // The collective with an op of one's own, whatever options.op says. Otherwise as
-// run(collective, in, out, options); policies are refused. An op with members is planned at each
-// call, so not while a stream is captured. Throws bad_argument if Element isn't the storage type of
-// the tensors' dtype.
-#ifndef __CUDACC__
+// run(collective, in, out, options); policies, factor, weights and ranks are refused. An op with
+// members is planned at each call, so not while a stream is captured. Throws bad_argument if
+// Element isn't the storage type of the tensors' dtype.
 template <CustomOp Op>
 Provenance run(Collective collective, const TensorView& in, const TensorView& out, const Op& op,
                const CollectiveOptions& options = {}) {
@@ -216,6 +219,5 @@ Provenance run(Collective collective, const TensorView& in, const TensorView& ou
                        return custom::prepare_on_cpu(std::move(program), key, op);
                      });
 }
-#endif
 
 }  // namespace vranks

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -55,7 +56,7 @@ void note(Deviation& deviation, std::int64_t i, double y, double exact, double d
 }
 
 void judge(Deviation& deviation, std::int64_t i, double y, const Expected& expected,
-           const Problem& problem, bool is_narrowed, bool is_saturating) {
+           const Problem& problem, bool is_narrowed) {
   const FloatGrid& grid = grid_of(problem.dtype);
   const double exact = expected.value.hi;
   double reference = nearest(expected.value, expected.shift, grid);
@@ -71,16 +72,21 @@ void judge(Deviation& deviation, std::int64_t i, double y, const Expected& expec
                           expected.tolerance - std::abs(exact) >= expected.scaled(grid.largest);
     const bool is_overflow = (expected.may_overflow || std::isinf(exact)) &&
                              (grid.has_infinity ? std::isinf(y) && has_sign : std::isnan(y));
-    const bool is_right =
-        expected.may_break || is_overflow || y == exact || (std::isnan(y) && std::isnan(exact));
-    if (!is_right) note(deviation, i, y, exact, HUGE_VAL, HUGE_VAL, 0, HUGE_VAL);
+    const bool is_right = is_overflow || y == exact || (std::isnan(y) && std::isnan(exact));
+    if (is_right) return;
+    if (expected.may_become(expected.scaled(y)))
+      ++deviation.unjudged;
+    else
+      note(deviation, i, y, expected.unscaled(exact), HUGE_VAL, HUGE_VAL, 0, HUGE_VAL);
     return;
   }
-  // Partial results that saturate may be anything.
-  if (expected.may_break && is_saturating) return;
   const double distance = std::abs(expected.scaled(y) - exact - expected.value.lo);
   double bound = expected.tolerance;
   if (is_narrowed) bound += expected.scaled(ulp_at(y, problem.dtype)) / 2;
+  if (distance > bound && expected.saturates && expected.may_become(expected.scaled(y))) {
+    ++deviation.unjudged;
+    return;
+  }
   const int spacing = grid.spacing(exact == 0 ? grid.lowest : std::ilogb(exact) + expected.shift);
   // Below the smallest double nothing can be told, nor does it matter.
   if (expected.unscaled(distance) != 0)
@@ -109,6 +115,7 @@ void merge(Deviation& all, const Deviation& part) {
   all.compared = before.compared + part.compared;
   all.different = before.different + part.different;
   all.over_bound = before.over_bound + part.over_bound;
+  all.unjudged = before.unjudged + part.unjudged;
   all.max_abs = std::max(before.max_abs, part.max_abs);
   all.max_ulp = std::max(before.max_ulp, part.max_ulp);
 }
@@ -135,10 +142,74 @@ struct Cut {
   }
 };
 
-// Reduces every column of `in` by add(column, x, rank) and calls judge_column(deviation, i,
-// column).
+// What is compared: one result over all ranks, or of a scan one a row.
+struct Question {
+  Problem problem;  // over all ranks
+  Rows in;
+  std::span<const std::byte* const> results;  // of a scan: row k is over ranks 0 to k
+  ErrorBound bound;                           // of a single result,
+  const BoundOf* bound_of = nullptr;          // and of those of a scan
+
+  bool is_scan() const { return bound_of != nullptr; }
+};
+
+// One result, and what it is to be.
+template <class T>
+struct Answer {
+  const Problem& problem;  // over as many ranks as the result
+  const ErrorBound& bound;
+  const T* y;
+  bool is_narrowed() const { return bound.rounded_in != problem.dtype; }
+};
+
+// Elements c of row r of a tile of columns.
+template <class T>
+const T* row_of(const Rows& in, std::int64_t r, std::int64_t column) {
+  return reinterpret_cast<const T*>(in.data + r * in.stride_bytes) + column;
+}
+
+// Row after row, each judged against all up to it.
 template <class T, class Column, class Add, class Judge>
-Deviation compare(const Rows& in, const Add& add_element, const Judge& judge_column) {
+Deviation compare_scan(const Question& question, const Add& add_element,
+                       const Judge& judge_column) {
+  const Rows& in = question.in;
+  const std::int64_t tile = std::min<std::int64_t>(in.elements, Cut::tile);
+  const std::int64_t tiles = (in.elements + tile - 1) / tile;
+  std::vector<Deviation> parts(static_cast<std::size_t>(tiles));
+  [[maybe_unused]] const bool is_large = in.ranks * in.elements > 1 << 16;
+#pragma omp parallel for schedule(dynamic) if (is_large)
+  for (std::int64_t t = 0; t < tiles; ++t) {
+    const std::int64_t first = t * tile, width = std::min(tile, in.elements - first);
+    std::vector<Column> columns(static_cast<std::size_t>(width));
+    Deviation& part = parts[static_cast<std::size_t>(t)];
+    Problem problem = question.problem;
+    for (std::int64_t r = 0; r < in.ranks; ++r) {
+      problem.ranks = r + 1;
+      const ErrorBound bound = (*question.bound_of)(r + 1);
+      const std::byte* const y = question.results[static_cast<std::size_t>(r)];
+      const Answer<T> answer{problem, bound, reinterpret_cast<const T*>(y)};
+      const T* const row = row_of<T>(in, r, first);
+      for (std::int64_t c = 0; c < width; ++c) {
+        Column& column = columns[static_cast<std::size_t>(c)];
+        add_element(column, row[c], r);
+        ++part.compared;
+        judge_column(part, answer, first + c, column);
+      }
+    }
+  }
+  Deviation all;
+  for (const Deviation& part : parts) merge(all, part);
+  return all;
+}
+
+// Reduces every column of the ranks by add_element(column, x, rank) and calls judge_column(
+// deviation, answer, i, column).
+template <class T, class Column, class Add, class Judge>
+Deviation compare(const Question& question, const Add& add_element, const Judge& judge_column) {
+  if (question.is_scan()) return compare_scan<T, Column>(question, add_element, judge_column);
+  const Rows& in = question.in;
+  const Answer<T> answer{question.problem, question.bound,
+                         reinterpret_cast<const T*>(question.results[0])};
   const Cut cut(in);
   // Below, waking threads costs more than they gain.
   [[maybe_unused]] const bool is_large = in.ranks * in.elements > 1 << 16;
@@ -157,8 +228,7 @@ Deviation compare(const Rows& in, const Add& add_element, const Judge& judge_col
       const std::int64_t end = std::min(in.ranks, begin + cut.block_rows);
       Column* const mine = columns.data() + task * cut.columns;
       for (std::int64_t r = begin; r < end; ++r) {
-        const T* const row = reinterpret_cast<const T*>(in.data + r * in.stride_bytes) +
-                             (first + tile) * cut.columns;
+        const T* const row = row_of<T>(in, r, (first + tile) * cut.columns);
         for (std::int64_t c = 0; c < width(tile); ++c) add_element(mine[c], row[c], r);
       }
     }
@@ -170,7 +240,7 @@ Deviation compare(const Rows& in, const Add& add_element, const Judge& judge_col
         for (std::int64_t block = 1; block < cut.blocks; ++block)
           mine[c].merge(mine[block * cut.columns + c]);
         ++part.compared;
-        judge_column(part, (first + tile) * cut.columns + c, mine[c]);
+        judge_column(part, answer, (first + tile) * cut.columns + c, mine[c]);
       }
     }
     for (const Deviation& part : parts) merge(all, part);
@@ -180,61 +250,95 @@ Deviation compare(const Rows& in, const Add& add_element, const Judge& judge_col
 
 // Ops on bits, of integers and truth values.
 template <class T>
-Deviation compare_bits(const Problem& problem, const Rows& in, const T* y) {
+Deviation compare_bits(const Question& question) {
   constexpr bool is_bool = std::is_same_v<T, Bool>;
-  const ReduceOp op = is_bool ? op_on_truths(problem.op) : problem.op;
+  const ReduceOp op = is_bool ? op_on_truths(question.problem.op) : question.problem.op;
   const bool is_truth =
       is_bool || op == ReduceOp::land || op == ReduceOp::lor || op == ReduceOp::lxor;
   return compare<T, BitsColumn>(
-      in, [&](BitsColumn& column, T x, std::int64_t) { column.add_element(to_bits(x, is_truth)); },
-      [&](Deviation& part, std::int64_t i, const BitsColumn& column) {
+      question,
+      [&](BitsColumn& column, T x, std::int64_t) { column.add_element(to_bits(x, is_truth)); },
+      [&](Deviation& part, const Answer<T>& answer, std::int64_t i, const BitsColumn& column) {
         // Whether a result is 0 or 1 counts, of truth values in a byte only whether it is 0.
         const std::uint64_t right = expected_bits(op, column);
         if constexpr (is_bool)
-          judge_integer(part, i, int{y[i].byte != 0}, static_cast<int>(right & 1));
+          judge_integer(part, i, int{answer.y[i].byte != 0}, static_cast<int>(right & 1));
         else
-          judge_integer<T>(part, i, y[i], static_cast<T>(is_truth ? right & 1 : right));
+          judge_integer<T>(part, i, answer.y[i], static_cast<T>(is_truth ? right & 1 : right));
       });
 }
 
 template <class T>
-Deviation compare_integers(const Problem& problem, const Rows& in, const T* y,
-                           const ErrorBound& bound) {
-  switch (problem.op) {
+Deviation compare_integers(const Question& question) {
+  switch (question.problem.op) {
     case ReduceOp::band:
     case ReduceOp::bor:
     case ReduceOp::bxor:
     case ReduceOp::land:
     case ReduceOp::lor:
     case ReduceOp::lxor:
-      return compare_bits(problem, in, y);
+      return compare_bits<T>(question);
     default:
       return compare<T, IntegerColumn>(
-          in, [](IntegerColumn& column, T x, std::int64_t) { column.add_element(x); },
-          [&](Deviation& part, std::int64_t i, const IntegerColumn& column) {
-            judge_integer(part, i, y[i], expected_integer<T>(problem, column, bound.wraps));
+          question, [](IntegerColumn& column, T x, std::int64_t) { column.add_element(x); },
+          [](Deviation& part, const Answer<T>& answer, std::int64_t i,
+             const IntegerColumn& column) {
+            judge_integer(part, i, answer.y[i],
+                          expected_integer<T>(answer.problem, column, answer.bound.wraps));
           });
   }
 }
 
 template <class T>
-Deviation compare_sums(const Problem& problem, const Rows& in, const ErrorBound& bound,
-                       const auto& judge_as) {
-  const Terms terms = terms_of(problem, bound);
-  const auto judge_column = [&](Deviation& part, std::int64_t i, const SumColumn& column) {
-    const auto for_each_rank = [&](const auto& call) {
+void judge_float(Deviation& part, const Answer<T>& answer, std::int64_t i, Expected expected) {
+  saturate(expected, answer.problem, answer.bound);
+  judge(part, i, to_double(answer.y[i]), expected, answer.problem, answer.is_narrowed());
+}
+
+// A running sum that is looked at after each rank, so that no look goes back to the first.
+struct LookedSumColumn {
+  SumColumn sum;
+  SumLook look;
+
+  void merge(const LookedSumColumn&) {}  // a scan's rows are not cut in blocks
+};
+
+template <class T>
+Deviation compare_sums(const Question& question) {
+  const Rows& in = question.in;
+  const Terms terms = terms_of(question.problem, question.bound);
+  const auto judge_sum = [&](Deviation& part, const Answer<T>& answer, std::int64_t i,
+                             const SumColumn& column, const auto& second_look) {
+    judge_float(part, answer, i,
+                expected_sum(answer.problem, answer.bound, terms, column, second_look));
+  };
+  if (question.is_scan())
+    return compare<T, LookedSumColumn>(
+        question,
+        [&](LookedSumColumn& column, T x, std::int64_t r) {
+          const double factor = terms.factor_of(r);
+          column.sum.add_element(to_double(x), factor);
+          column.look.add_element(to_double(x), factor);
+        },
+        [&](Deviation& part, const Answer<T>& answer, std::int64_t i,
+            const LookedSumColumn& column) {
+          judge_sum(part, answer, i, column.sum, [&]() -> const SumLook& { return column.look; });
+        });
+  const auto judge_column = [&](Deviation& part, const Answer<T>& answer, std::int64_t i,
+                                const SumColumn& column) {
+    judge_sum(part, answer, i, column, [&] {
+      SumLook look;
       for (std::int64_t r = 0; r < in.ranks; ++r)
-        call(to_double(reinterpret_cast<const T*>(in.data + r * in.stride_bytes)[i]),
-             terms.factor_of(r));
-    };
-    judge_as(part, i, expected_sum(problem, bound, terms, column, for_each_rank));
+        look.add_element(to_double(*row_of<T>(in, r, i)), terms.factor_of(r));
+      return look;
+    });
   };
   if (!terms.has_products())
     return compare<T, SumColumn>(
-        in, [](SumColumn& column, T x, std::int64_t) { column.add_element(to_double(x)); },
+        question, [](SumColumn& column, T x, std::int64_t) { column.add_element(to_double(x)); },
         judge_column);
   return compare<T, SumColumn>(
-      in,
+      question,
       [&](SumColumn& column, T x, std::int64_t r) {
         column.add_element(to_double(x), terms.factor_of(r));
       },
@@ -242,80 +346,100 @@ Deviation compare_sums(const Problem& problem, const Rows& in, const ErrorBound&
 }
 
 template <class T>
-Deviation compare_floats(const Problem& problem, const Rows& in, const T* y,
-                         const ErrorBound& bound) {
-  const bool is_narrowed = bound.rounded_in != problem.dtype;
-  const auto judge_as = [&](Deviation& part, std::int64_t i, Expected expected) {
-    saturate(expected, problem, bound);
-    judge(part, i, to_double(y[i]), expected, problem, is_narrowed, bound.saturates(problem));
-  };
+Deviation compare_floats(const Question& question) {
   const auto add_element = [](auto& column, T x, std::int64_t) {
     column.add_element(to_double(x));
   };
-  switch (problem.op) {
+  switch (question.problem.op) {
     case ReduceOp::prod:
       return compare<T, ProductColumn>(
-          in, add_element, [&](Deviation& part, std::int64_t i, const ProductColumn& column) {
-            judge_as(part, i, expected_product(problem, bound, column));
+          question, add_element,
+          [](Deviation& part, const Answer<T>& answer, std::int64_t i,
+             const ProductColumn& column) {
+            judge_float(part, answer, i, expected_product(answer.problem, answer.bound, column));
           });
     case ReduceOp::log_sum_exp:
       return compare<T, LogSumColumn>(
-          in, add_element, [&](Deviation& part, std::int64_t i, const LogSumColumn& column) {
-            judge_as(part, i, expected_log_sum(problem, bound, column));
+          question, add_element,
+          [](Deviation& part, const Answer<T>& answer, std::int64_t i, const LogSumColumn& column) {
+            judge_float(part, answer, i, expected_log_sum(answer.problem, answer.bound, column));
           });
     default:
-      if (!is_ordered(problem.op)) return compare_sums<T>(problem, in, bound, judge_as);
-      return compare<T, ExtremesColumn>(
-          in, add_element, [&](Deviation& part, std::int64_t i, const ExtremesColumn& column) {
-            judge_as(part, i, expected_extreme(problem, column));
-          });
+      if (!is_ordered(question.problem.op)) return compare_sums<T>(question);
+      return compare<T, ExtremesColumn>(question, add_element,
+                                        [](Deviation& part, const Answer<T>& answer, std::int64_t i,
+                                           const ExtremesColumn& column) {
+                                          judge_float(part, answer, i,
+                                                      expected_extreme(answer.problem, column));
+                                        });
   }
 }
 
 // A product mixes the parts; every other op, and what one rank holds, is about each for itself.
 template <class T>
-Deviation compare_complex(const Problem& problem, const Rows& in, const T* y,
-                          const ErrorBound& bound) {
-  Problem parts = problem;
-  parts.dtype = part_dtype(problem.dtype);
-  if (problem.op == ReduceOp::prod && in.ranks > 1)
-    return compare<T, ComplexProductColumn>(
-        in,
+Deviation compare_complex(const Question& question) {
+  Question parts = question;
+  parts.problem.dtype = part_dtype(question.problem.dtype);
+  Deviation products;
+  if (question.problem.op == ReduceOp::prod && question.in.ranks > 1) {
+    products = compare<T, ComplexProductColumn>(
+        parts,
         [](ComplexProductColumn& column, T z, std::int64_t) {
           column.add_element(to_double(z.re), to_double(z.im));
         },
-        [&](Deviation& part, std::int64_t i, const ComplexProductColumn& column) {
+        [](Deviation& part, const Answer<T>& answer, std::int64_t i,
+           const ComplexProductColumn& column) {
+          if (answer.problem.ranks == 1) {  // of a scan; see below
+            --part.compared;
+            return;
+          }
           ++part.compared;
           for (const bool is_imaginary : {false, true})
-            judge(part, i, to_double(is_imaginary ? y[i].im : y[i].re),
-                  expected_complex_product(parts, bound, column, is_imaginary), parts, false,
-                  false);
+            judge(part, i, to_double(is_imaginary ? answer.y[i].im : answer.y[i].re),
+                  expected_complex_product(answer.problem, answer.bound, column, is_imaginary),
+                  answer.problem, false);
         });
-  Rows rows = in;
-  rows.elements *= 2;
-  rows.element_bytes /= 2;
-  using Part = decltype(T::re);
-  Deviation found = compare_floats(parts, rows, reinterpret_cast<const Part*>(y), bound);
+    if (!question.is_scan()) return products;
+    parts.in.ranks = 1;
+  }
+  parts.in.elements *= 2;
+  parts.in.element_bytes /= 2;
+  Deviation found = compare_floats<decltype(T::re)>(parts);
   if (found.worst >= 0) found.worst /= 2;
+  merge(found, products);
   return found;
+}
+
+Deviation answered(const Question& question) {
+  if (question.in.elements == 0 || question.in.ranks == 0) return {};
+  return visit(question.problem.dtype, [&]<class T>() -> Deviation {
+    if constexpr (std::is_same_v<T, Bool>)
+      return compare_bits<T>(question);
+    else if constexpr (std::is_integral_v<T>)
+      return compare_integers<T>(question);
+    else if constexpr (is_complex_type<T>)
+      return compare_complex<T>(question);
+    else
+      return compare_floats<T>(question);
+  });
 }
 
 }  // namespace
 
 Deviation deviation_from_exact(const Problem& problem, const Rows& in, const std::byte* result,
                                ErrorBound bound) {
-  if (in.elements == 0) return {};
-  return visit(problem.dtype, [&]<class T>() -> Deviation {
-    const T* const y = reinterpret_cast<const T*>(result);
-    if constexpr (std::is_same_v<T, Bool>)
-      return compare_bits(problem, in, y);
-    else if constexpr (std::is_integral_v<T>)
-      return compare_integers(problem, in, y, bound);
-    else if constexpr (is_complex_type<T>)
-      return compare_complex(problem, in, y, bound);
-    else
-      return compare_floats(problem, in, y, bound);
-  });
+  return answered({.problem = problem, .in = in, .results = {&result, 1}, .bound = bound});
+}
+
+Deviation scan_deviation_from_exact(const Problem& problem, const Rows& in,
+                                    std::span<const std::byte* const> results,
+                                    const BoundOf& bound_of) {
+  if (in.ranks == 0) return {};
+  return answered({.problem = problem,
+                   .in = in,
+                   .results = results,
+                   .bound = bound_of(in.ranks),
+                   .bound_of = &bound_of});
 }
 
 double ulp_at(double a, DType dtype) {

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 
 #include "collectives/problem.hpp"
 #include "kernels/arithmetic_rules.hpp"
@@ -19,13 +21,17 @@ struct Deviation {
   std::int64_t compared = 0;    // elements
   std::int64_t different = 0;   // y is not the reference, be it in the sign of a zero
   std::int64_t over_bound = 0;  // outside the bound; must be 0
-  double max_abs = 0;           // max |y - exact|
-  double max_ulp = 0;           // the same in units in the last place of y's dtype at exact
-  double max_bound_used = 0;    // max |y - exact| / bound
-  std::int64_t worst = -1;      // element that uses most of its bound; -1 if all are exact
-  double worst_y = 0;           // there: what came out,
-  double worst_exact = 0;       // what is right,
-  double worst_bound = 0;       // and how far they may be apart
+  // Not the reference, and nothing is wrong with that: partial results may leave the range of what
+  // they are carried in, and then an order gives infinities, NaN or saturated sums of its own. The
+  // numbers below are about all others.
+  std::int64_t unjudged = 0;
+  double max_abs = 0;         // max |y - exact|
+  double max_ulp = 0;         // the same in units in the last place of y's dtype at exact
+  double max_bound_used = 0;  // max |y - exact| / bound
+  std::int64_t worst = -1;    // element that uses most of its bound; -1: none is off
+  double worst_y = 0;         // there: what came out,
+  double worst_exact = 0;     // what is right,
+  double worst_bound = 0;     // and how far they may be apart
 };
 
 // Rounding steps an order may take on the way to one element, and the type it rounds to. With u
@@ -43,7 +49,9 @@ struct Deviation {
 // factor f is rounded to the dtype, the weights w to `weights_in`.
 // A NaN or an infinity must come where the exact result is one, and nowhere else, but where a
 // partial sum or product can leave that type (a mean never may), where an infinity saturates on the
-// way, and where a factor of a complex product isn't finite.
+// way, and where a factor of a complex product isn't finite. What saturates at L on the way takes
+// no more from a sum than its terms of one sign exceed L by, and from a product no more than its
+// factors above 1 exceed L by.
 struct ErrorBound {
   std::int64_t steps = 0;
   DType rounded_in = DType::f32;
@@ -51,6 +59,7 @@ struct ErrorBound {
   // are many and the type is narrow, and
   bool compounds = false;
   bool mean_may_overflow = false;   // a mean's partial results may leave the type
+  bool premultiplies = false;       // a mean's inputs are scaled before they are combined
   bool wraps = false;               // an integer mean's sum wraps before it is divided
   std::int64_t tiny_roundings = 1;  // of products: roundings that may fall among the subnormals
   double scale_error = 0;           // of a premultiplied mean whose scale is subnormal
@@ -79,6 +88,14 @@ ErrorBound fold_bound(const Problem& problem, const Arithmetic& rules);
 // in long double. Gives the same on any number of threads.
 Deviation deviation_from_exact(const Problem& problem, const Rows& in, const std::byte* result,
                                ErrorBound bound);
+
+// The bound of a reduction over the first ranks, as many as it is called with.
+using BoundOf = std::function<ErrorBound(std::int64_t ranks)>;
+// The same for a scan, in one pass over the ranks: results[k] is compared with the reduction over
+// rows 0 to k of `in`, which has as many rows as there are results.
+Deviation scan_deviation_from_exact(const Problem& problem, const Rows& in,
+                                    std::span<const std::byte* const> results,
+                                    const BoundOf& bound_of);
 
 // The distance between |a| and the next larger number of a floating dtype; behind the largest one
 // it stays the same; of a complex dtype its parts'. 1 for integer dtypes and bool. Precondition:

@@ -82,6 +82,7 @@ ErrorBound fold_bound(const Problem& problem, const Arithmetic& rules) {
     bound.steps += 2;
     bound.mean_may_overflow = true;
     if (rules.premultiplies()) {
+      bound.premultiplies = true;
       const FloatGrid& grid = grid_of(problem.dtype);
       bound.tiny_roundings = problem.ranks;
       if (1.0 / static_cast<double>(problem.ranks) < grid.smallest_normal())

@@ -35,6 +35,29 @@ struct SumColumn {
   }
 };
 
+// The same sum for a second look, where the first meets an infinity, a NaN, or a sum beyond the
+// largest or near the smallest double.
+struct SumLook {
+  SumColumn down;             // of the finite x, times 2^-256
+  SumColumn up;               // times 2^256; right if that is in the range of a double
+  double zero = -0.0;         // the sum in doubles: -0 only if all terms are
+  double special = 0;         // what the terms that aren't finite add up to
+  bool has_nan = false;       // among the terms, and
+  bool has_infinity[2] = {};  // positive, negative
+
+  void add_element(double x, double factor) {
+    zero += x * factor;
+    // Whichever of the two is small.
+    std::abs(x) < 1 ? up.add_element(std::ldexp(x, 256), factor)
+                    : up.add_element(x, std::ldexp(factor, 256));
+    if (std::isfinite(x)) return down.add_element(std::ldexp(x, -256), factor);
+    const double term = x * factor;
+    has_nan |= std::isnan(term);
+    if (std::isinf(term)) has_infinity[std::signbit(term)] = true;
+    special += term;
+  }
+};
+
 struct ProductColumn {
   // Apart, because they tell how far partial products can go up and down in any order.
   ScaledProduct large;  // of all |x| > 1

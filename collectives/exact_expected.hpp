@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "collectives/exact.hpp"
@@ -23,10 +25,20 @@ struct Expected {
   int shift = 0;
   double tolerance = 0;       // for the combining; narrowing comes on top
   bool may_overflow = false;  // to an infinity of its sign, in the last rounding
-  bool may_break = false;     // partial results may leave the carried type: NaN, infinities
+  bool may_break = false;     // partial results may leave the carried type: NaN, infinities,
+  bool saturates = false;     // or, of 8-bit floats, numbers from `low` to `high`
+  bool may_be_nan = false;    // and NaN
+  double low = 0, high = 0;
 
   double scaled(double x) const { return std::ldexp(x, -shift); }
   double unscaled(double x) const { return std::ldexp(x, shift); }
+
+  // Whether partial results that leave the carried type may make a result of y, times 2^-shift.
+  bool may_become(double y) const {
+    if (!may_break) return false;
+    if (!saturates) return !std::isfinite(y) || !std::isfinite(value.hi);
+    return std::isnan(y) ? may_be_nan : low <= y && y <= high;
+  }
 
   bool reaches_infinity_of(const FloatGrid& grid) const {
     const double half_step = std::ldexp(1, grid.highest - grid.digits - shift);
@@ -73,42 +85,66 @@ inline Terms terms_of(const Problem& problem, const ErrorBound& bound) {
   return terms;
 }
 
-// `for_each_rank` calls its argument with each rank's element and factor, for a second look after
-// an infinity, a NaN, or a sum beyond the largest or near the smallest double.
-template <class ForEachRank>
+// The sum of |term| over a sum's terms of each sign; infinite where one is.
+struct SignedTerms {
+  double positive = 0, negative = 0;
+};
+
+// Between what numbers a sum lies whose partial sums saturate at +- largest. Such a sum grows with
+// each term, and doesn't saturate from above where the positive terms are scaled down to no more
+// than `largest`: that makes the lower limit, and the same of negative terms the upper one. (An
+// infinity counts as the largest number or more, but two of opposite signs may meet.) `relative` is
+// what roundings take.
+inline void saturate_partials(Expected& expected, const SignedTerms& terms, double largest,
+                              double relative) {
+  const auto clamped = [&](double x) { return std::clamp(x, -largest, largest); };
+  const double plus = std::min(terms.positive, largest), minus = std::min(terms.negative, largest);
+  expected.saturates = true;
+  expected.may_be_nan = std::isinf(terms.positive) && std::isinf(terms.negative);
+  expected.low = clamped(plus - terms.negative - relative * (plus + terms.negative));
+  expected.high = clamped(terms.positive - minus + relative * (terms.positive + minus));
+}
+
+// The same where partial results are carried in a type beyond whose range all is lost.
+inline void saturate_anyhow(Expected& expected, double largest) {
+  expected.saturates = expected.may_be_nan = true;
+  expected.low = -largest;
+  expected.high = largest;
+}
+
+// `second_look` gives the same sum as a SumLook; it is called only where `column` can't tell.
+template <class SecondLook>
 Expected expected_sum(const Problem& problem, const ErrorBound& bound, const Terms& terms,
-                      SumColumn column, const ForEachRank& for_each_rank) {
+                      SumColumn column, const SecondLook& second_look) {
   Expected expected;
-  bool has_infinity = false;
+  SignedTerms signs;
+  bool has_nan = false;
+  double special = 0;  // what the terms that aren't finite add up to
   if (!std::isfinite(column.magnitude)) {
     expected.shift = 256;
-    column = {};
-    double special = 0;
-    for_each_rank([&](double x, double factor) {
-      has_infinity |= std::isinf(x);
-      if (std::isfinite(x))
-        column.add_element(std::ldexp(x, -expected.shift), factor);
-      else
-        special += x * factor;
-    });
-    if (special != 0) column.sum = {special, 0};
+    const SumLook& look = second_look();
+    column = look.down;
+    has_nan = look.has_nan;
+    signs.positive = look.has_infinity[0] ? HUGE_VAL : 0;
+    signs.negative = look.has_infinity[1] ? HUGE_VAL : 0;
+    special = look.special;
   } else if (column.magnitude == 0) {
-    // -0 only if all terms are.
-    double zero = -0.0;
-    for_each_rank([&](double x, double factor) { zero += x * factor; });
-    column.sum = {zero, 0};
+    column.sum = {second_look().zero, 0};
   } else if (std::abs(column.sum.hi) < 0x1p-700 && column.magnitude < 0x1p700) {
     expected.shift = -256;
-    column = {};
-    for_each_rank([&](double x, double factor) { column.add_element(std::ldexp(x, 256), factor); });
+    column = second_look().up;
   }
   // The same for a quotient: a sum of weights can be small.
-  if (std::abs(column.sum.hi / terms.divisor.hi) > 0x1p700 && std::isfinite(column.sum.hi)) {
+  if (std::abs(column.sum.hi / terms.divisor.hi) > 0x1p700) {
     expected.shift += 256;
     column.sum = scale(column.sum, -256);
     column.magnitude = std::ldexp(column.magnitude, -256);
   }
   expected.shift += terms.factor_shift;
+  const bool has_infinity = signs.positive > 0 || signs.negative > 0;
+  signs.positive += (column.magnitude + column.sum.hi) / 2;
+  signs.negative += (column.magnitude - column.sum.hi) / 2;
+  if (special != 0) column.sum = {special, 0};
 
   const FloatGrid& carried = grid_of(bound.rounded_in);
   const double linear = static_cast<double>(bound.steps) * carried.half_ulp_of_one();
@@ -120,18 +156,42 @@ Expected expected_sum(const Problem& problem, const ErrorBound& bound, const Ter
   if (terms.has_products())
     expected.tolerance +=
         std::ldexp(static_cast<double>(bound.tiny_roundings) * tiny, -terms.weight_shift);
+  const double divisor = std::abs(terms.divisor.hi);
+  const double first_scale = bound.premultiplies ? 1 / divisor + bound.scale_error : 1;
   const auto note_overflow = [&] {
-    const double partial = std::ldexp(column.magnitude * (1 + relative), terms.weight_shift);
+    const double partial =
+        std::ldexp(column.magnitude * first_scale * (1 + relative), terms.weight_shift);
+    const bool saturates_partials = bound.saturates(problem) && bound.rounded_in == problem.dtype;
     expected.may_break = partial >= expected.scaled(carried.largest) ||
-                         (has_infinity && bound.saturates_inputs(problem));
+                         (has_infinity && saturates_partials && bound.saturates_inputs(problem));
     expected.may_overflow = expected.reaches_infinity_of(grid_of(problem.dtype));
+    if (!bound.saturates(problem)) return;
+    if (has_nan) expected.may_break = false;
+    const double largest = expected.scaled(grid_of(problem.dtype).largest);
+    if (!saturates_partials) return saturate_anyhow(expected, largest);
+    // As partial results are: with weights times 2^-weight_shift.
+    const double down = std::ldexp(first_scale, terms.weight_shift);
+    const double last_scale =
+        bound.premultiplies ? 1 : std::ldexp(1 / divisor, -terms.weight_shift);
+    signs.positive *= down;
+    signs.negative *= down;
+    saturate_partials(expected, signs, largest, relative);
+    if (std::signbit(terms.divisor.hi))
+      std::tie(expected.low, expected.high) = std::pair(-expected.high, -expected.low);
+    // What the tolerance has beside those roundings, and the rounding of what is divided last.
+    double slack = std::max(0.0, expected.tolerance - relative * column.magnitude / divisor);
+    if (last_scale != 1) slack += carried.half_ulp_of_one() * largest * last_scale;
+    expected.low = expected.low * last_scale - slack;
+    expected.high = expected.high * last_scale + slack;
   };
   if (problem.op == ReduceOp::sum || problem.op == ReduceOp::premul_sum) {
     note_overflow();
-    expected.may_break |= !std::isfinite(terms.factor);
+    if (std::isfinite(terms.factor)) return expected;
+    // Beyond the dtype; a call refuses it.
+    expected.may_break = true;
+    if (expected.saturates) saturate_anyhow(expected, HUGE_VAL);
     return expected;
   }
-  const double divisor = std::abs(terms.divisor.hi);
   double total_error = 0;
   if (std::isfinite(column.sum.hi) && column.sum.hi != 0)
     expected.value = divide(column.sum, terms.divisor);
@@ -148,11 +208,8 @@ Expected expected_sum(const Problem& problem, const ErrorBound& bound, const Ter
     if (std::isfinite(expected.value.hi) && total_error < 1)
       expected.tolerance += std::abs(expected.value.hi) * total_error / (1 - total_error);
   }
-  // An infinite input, or partial sums (of scaled inputs too: the scale is rounded) that overflow.
-  if (bound.mean_may_overflow || !terms.weights.empty())
-    note_overflow();
-  else if (has_infinity && bound.saturates_inputs(problem))
-    expected.may_break = true;
+  // Partial sums (of scaled inputs too: the scale is rounded) that overflow.
+  if (bound.mean_may_overflow || !terms.weights.empty()) note_overflow();
   if (total_error >= 1) {  // the weights cancel: nothing can be told
     expected.may_break = true;
     expected.tolerance = HUGE_VAL;
@@ -175,10 +232,12 @@ inline Expected expected_product(const Problem& problem, const ErrorBound& bound
   const double highest = to_double(column.large) * (1 + relative);
   const double least = to_double(column.small) / (1 + relative);
   const bool may_underflow = least < carried.smallest_normal();
+  const bool saturates_partials = bound.saturates(problem) && bound.rounded_in == problem.dtype;
 
   Expected expected;
-  expected.may_break = highest >= carried.largest || (column.has_infinity && may_underflow) ||
-                       (column.has_infinity && bound.saturates_inputs(problem));
+  expected.may_break =
+      highest >= carried.largest || (column.has_infinity && may_underflow) ||
+      (column.has_infinity && saturates_partials && bound.saturates_inputs(problem));
   const double sign = column.is_negative ? -1 : 1;
   ScaledProduct product = column.large;
   product.multiply_by(column.small);
@@ -201,6 +260,29 @@ inline Expected expected_product(const Problem& problem, const ErrorBound& bound
           steps * (1 + relative) * to_double(column.large, carried.lowest - 1 - expected.shift);
     expected.may_overflow = expected.reaches_infinity_of(grid_of(problem.dtype));
   }
+  if (!bound.saturates(problem)) return expected;
+  if (column.has_nan) expected.may_break = false;
+  const double largest = expected.scaled(grid_of(problem.dtype).largest);
+  if (!saturates_partials) {
+    saturate_anyhow(expected, largest);
+    return expected;
+  }
+  // Clamping takes no more from a product than its factors above 1 exceed the largest number by.
+  // An infinity is that number from its first multiplication on, unless a zero comes first.
+  const double small = to_double(column.small), large = to_double(column.large);
+  double low = small * std::min(large, carried.largest);
+  double high = std::min(to_double(product), carried.largest);
+  if (column.has_infinity) high = carried.largest, low = small * carried.largest;
+  if (column.has_zero) high = low = 0;
+  // Roundings, and what underflow loses.
+  const double lost = std::max(0.0, expected.unscaled(expected.tolerance) -
+                                        relative * std::abs(expected.unscaled(expected.value.hi)));
+  low = column.has_infinity && may_underflow ? 0 : std::max(0.0, low * (1 - relative) - lost);
+  high += relative * high + lost;
+  expected.saturates = true;
+  expected.may_be_nan = column.has_infinity && (may_underflow || column.has_zero);
+  expected.low = expected.scaled(column.is_negative ? -high : low);
+  expected.high = expected.scaled(column.is_negative ? -low : high);
   return expected;
 }
 
@@ -319,6 +401,8 @@ inline void saturate(Expected& expected, const Problem& problem, const ErrorBoun
     if (!bound.computes_alone) return;
     expected.may_overflow = true;
   }
+  // Only what may come down below the limit is off.
+  expected.tolerance = std::max(0.0, expected.tolerance - (std::abs(expected.value.hi) - limit));
   expected.value = {std::copysign(limit, expected.value.hi), 0};
 }
 

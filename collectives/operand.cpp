@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "collectives/overlap.hpp"
 #include "ranks/error.hpp"
 
 namespace vranks {
@@ -156,20 +157,7 @@ Operand::Operand(std::span<const TensorView> slices, Use use, const char* what) 
     table_.clear();
     return;
   }
-  if (use == Use::read || !is_contiguous()) return;
-  // Slices may lie anywhere, but apart.
-  std::vector<std::int64_t> order;
-  for (std::int64_t r = 0; r < ranks_; ++r)
-    if (length(r) > 0) order.push_back(r);
-  const auto at = [&](std::int64_t r) { return table_[static_cast<std::size_t>(r)]; };
-  std::ranges::sort(order, {}, at);
-  for (std::size_t i = 1; i < order.size(); ++i)
-    if (at(order[i]) < at(order[i - 1]) + behind(order[i - 1]))
-      throw Error(ErrorKind::bad_argument,
-                  fmt::format("{}: the slices of ranks {} and {} overlap: they start {} bytes "
-                              "apart, and the first has {} bytes",
-                              what, order[i - 1], order[i], at(order[i]) - at(order[i - 1]),
-                              behind(order[i - 1])));
+  if (use == Use::written) refuse_overlap_of_slices(*this, what);
 }
 
 std::int64_t Operand::behind(std::int64_t r) const {

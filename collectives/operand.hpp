@@ -49,6 +49,8 @@ class Operand {
   std::int64_t bytes() const { return ranks_ * slice_bytes(); }
   bool empty() const { return ranks_ == 0 || elements_ == 0; }
 
+  // Strides of a slice, in elements.
+  Strides strides() const { return is_contiguous() ? contiguous_strides(shape_) : strides_; }
   // Whether every slice is contiguous; otherwise kernels work on a copy.
   bool is_contiguous() const { return strides_.empty(); }
   // Whether slices follow each other at equal distances, in the order they are in now.

@@ -32,7 +32,14 @@ std::string accumulate_name(const Problem& problem, const Arithmetic& rules) {
   return std::string(name(problem.dtype));
 }
 
-void check(const Problem& problem) {
+// "ranks are 0 to 3", and where they come in groups "group 1 has 1 rank, 0 to 0".
+std::string ranks_text(const Problem& problem, const PlanKey& key, std::size_t group) {
+  return key.groups.empty() ? fmt::format("ranks are 0 to {}", problem.ranks - 1)
+                            : fmt::format("group {} has {} rank{}, 0 to {}", group, problem.ranks,
+                                          problem.ranks == 1 ? "" : "s", problem.ranks - 1);
+}
+
+void check(const Problem& problem, const PlanKey& key, std::size_t group) {
   if (problem.ranks < 1 || problem.elements < 0)
     throw Error(ErrorKind::bad_argument,
                 fmt::format("a problem needs R >= 1 and n >= 0, not R = {} and n = {}",
@@ -41,9 +48,10 @@ void check(const Problem& problem) {
     throw Error(ErrorKind::not_supported,
                 fmt::format("R = {}: there are at most 2^31 - 1 ranks", problem.ranks));
   if (problem.root < 0 || problem.root >= problem.ranks)
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("root {} is no rank of 0 to {}{}", problem.root, problem.ranks - 1,
-                            has_root(problem.collective) ? "" : ", nor has the collective any"));
+    throw Error(
+        ErrorKind::bad_argument,
+        fmt::format("root {} is no rank: {}{}", problem.root, ranks_text(problem, key, group),
+                    has_root(problem.collective) ? "" : ", nor has the collective any"));
   if (problem.root != 0 && !has_root(problem.collective))
     throw Error(ErrorKind::bad_argument, fmt::format("{} has no root, but {} is given",
                                                      name(problem.collective), problem.root));
@@ -63,7 +71,7 @@ void check(const Problem& problem) {
   const bool permutes = problem.collective == Collective::permute;
   if (permutes != !problem.sources.empty())
     throw Error(ErrorKind::bad_argument,
-                permutes ? std::string("permute needs pairs (source, destination)")
+                permutes ? std::string("permute needs a permutation: pairs (source, destination)")
                          : fmt::format("{} has no permutation, but one is given",
                                        name(problem.collective)));
 }
@@ -89,7 +97,7 @@ Problem group_problem(const PlanKey& key, std::size_t group) {
 
 Choice choose(const PlanKey& key, std::size_t group) {
   const Problem problem = group_problem(key, group);
-  check(problem);
+  check(problem, key, group);
   const Algorithm& algorithm = find_algorithm(key.algorithm, problem.collective);
   Choice choice;
   choice.selection = select(algorithm, problem, key.parameters);
@@ -104,7 +112,9 @@ Choice choose(const PlanKey& key, std::size_t group) {
                     .group = problem.ranks,
                     .computes_alone = true};
   } else {
-    choice.rules = resolve(problem, choice.selection, key.policies);
+    const std::span<const std::int64_t> ranks =
+        key.groups.empty() ? std::span<const std::int64_t>() : key.groups[group];
+    choice.rules = resolve(problem, choice.selection, key.policies, {group, ranks});
   }
   const Algorithm& runs = *choice.selection.algorithm;
   const bool combines = reduces(problem.collective);
@@ -122,13 +132,25 @@ Choice choose(const PlanKey& key, std::size_t group) {
       .mean = combines && !key.is_custom && problem.op == ReduceOp::mean
                   ? std::string(name(choice.rules.mean))
                   : "",
-      .nan = combines && !key.is_custom && is_ordered(problem.op)
+      .nan = combines && !key.is_custom && is_ordered(problem.op) && has_nan(problem.dtype)
                  ? std::string(name(choice.rules.nan))
                  : "",
       .fp8 = combines && !key.is_custom && is_fp8 ? std::string(name(choice.rules.fp8)) : "",
       .protocol = is_nccl ? std::string(name(choice.selection.parameters.protocol)) : "",
       .channels = is_nccl ? choice.selection.parameters.channels : 0};
   return choice;
+}
+
+Choice choose_all(const PlanKey& key) {
+  Choice first = choose(key);
+  std::vector<Problem> checked{group_problem(key, 0)};
+  for (std::size_t g = 1; g < group_count(key); ++g) {
+    Problem problem = group_problem(key, g);
+    if (std::ranges::find(checked, problem) != checked.end()) continue;
+    (void)choose(key, g);
+    checked.push_back(std::move(problem));
+  }
+  return first;
 }
 
 Schedule build_schedule(const Problem& problem, const Selection& selection) {

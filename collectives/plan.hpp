@@ -68,6 +68,8 @@ struct Choice {
 // For the first group (others differ in what depends on their size alone). Throws bad_argument or
 // not_supported.
 Choice choose(const PlanKey& key, std::size_t group = 0);
+// The same, once all groups have been checked.
+Choice choose_all(const PlanKey& key);
 
 // The schedule and layout of a choice. Throws as Algorithm::build, and not_available if the machine
 // has no memory for them.

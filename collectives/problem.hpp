@@ -79,7 +79,8 @@ struct Problem {
   double factor = 1;                 // of op premul_sum
   std::vector<double> weights = {};  // of op weighted_mean: one a rank
 
-  bool operator==(const Problem&) const = default;
+  // Equal problems have equal results: factors and weights 0 and -0 differ.
+  bool operator==(const Problem& other) const;
 };
 
 // The collective whose schedules serve a _v form; any other is its own.

@@ -6,7 +6,6 @@
 // dp), and groups may be listed too: of unequal size, in any order, with a root of their own.
 #include <collectives/collectives.hpp>
 #include <cstdio>
-#include <ranks/error.hpp>
 #include <vector>
 
 void print(const char* what, const std::vector<float>& values) {

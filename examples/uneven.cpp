@@ -5,7 +5,6 @@
 // padded, zero counts are fine, and a rank's tensor is as long as what it sends or receives.
 #include <collectives/collectives.hpp>
 #include <cstdio>
-#include <ranks/error.hpp>
 #include <vector>
 
 using vranks::Collective, vranks::TensorView;
@@ -50,4 +49,4 @@ int main() {
 // all_gather_v, rank 2: 1 2 30 31 32
 // all_to_all_v, rank 0: 10 20 21
 // all_to_all_v, rank 1: 11 12 13
-// pair 1->0: rank 1 sends 2 elements but rank 0 expects 1
+// pair 1->0: rank 1 sends 2 of dimension 1 but rank 0 expects 1

@@ -156,7 +156,13 @@ struct FloatHop {
     return premultiply ? rounded_product(wide, scale) : wide;
   }
   VR_HOST_DEVICE Carried load(S s) const { return widen(s); }
-  VR_HOST_DEVICE S store(Carried c) const { return narrowed<S>(c); }
+  // Exact: a combine has rounded, and an infinite input that no operation has met yet stays so.
+  VR_HOST_DEVICE S store(Carried c) const {
+    if constexpr (sizeof(S) == 1)
+      return narrow_8<S>(c, false);
+    else
+      return narrow<S>(c);
+  }
   VR_HOST_DEVICE Carried combine(Carried a, Carried b) const {
     if constexpr (product)
       return rounded_product(a, b);

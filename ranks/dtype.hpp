@@ -75,6 +75,7 @@ inline bool is_integer(DType dtype) {
          info(dtype).kind == DTypeKind::unsigned_integer;
 }
 inline bool is_complex(DType dtype) { return info(dtype).kind == DTypeKind::complex; }
+inline bool has_nan(DType dtype) { return is_floating(dtype) || is_complex(dtype); }
 constexpr bool is_float8(DType dtype) { return dtype == DType::f8e4m3 || dtype == DType::f8e5m2; }
 
 // The dtype of the real and the imaginary part; any other dtype is its own.

@@ -273,6 +273,7 @@ HeaderPlace find_header(std::span<const std::byte> file_start, std::int64_t file
   const auto refuse = [&](ErrorKind kind, const std::string& why) {
     throw Error(kind, fmt::format("'{}' can't be read: {}", name, why));
   };
+  if (text.empty()) refuse(ErrorKind::bad_input, "it is no .npy file: it is empty");
   if (!text.starts_with(magic))
     refuse(ErrorKind::bad_input,
            fmt::format("it is no .npy file: it begins with '{}' instead of '\\x93NUMPY'",

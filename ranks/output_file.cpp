@@ -41,6 +41,20 @@ std::filesystem::path follow_links(const std::string& path) {
                                          path, most_links));
 }
 
+// Where a file that is open, but has no name, can be found to give it one.
+std::string link_of(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
+
+// A file in that folder which is gone when the process is, however that ends; -1 if there is no
+// such thing in that file system, or no way to give it a name later.
+int open_without_name(const std::string& folder, ::mode_t mode) {
+#ifdef O_TMPFILE
+  const int descriptor = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+  if (descriptor < 0 || ::access(link_of(descriptor).c_str(), F_OK) == 0) return descriptor;
+  ::close(descriptor);
+#endif
+  return -1;
+}
+
 const char* kind_of_file(::mode_t mode) {
   if (S_ISDIR(mode)) return "a folder";
   if (S_ISFIFO(mode)) return "a pipe";
@@ -78,22 +92,15 @@ void OutputFile::create() {
   if (!target.has_filename())
     throw Error(ErrorKind::io, fmt::format("can't write '{}': it names a folder", path_));
   target_ = target.string();
-  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  folder_ = target.has_parent_path() ? target.parent_path().string() : ".";
 
-  // O_EXCL makes the name ours alone, also among threads, processes and machines that share the
-  // folder; a name that a killed process left behind is passed over.
-  static std::atomic<std::uint64_t> counter = 0;
-  do {
-    temporary_ =
-        (folder / fmt::format(".vranks-{}-{}.tmp", ::getpid(), counter.fetch_add(1))).string();
-    descriptor_ =
-        ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? 0600 : 0666);
-  } while (descriptor_ < 0 && (errno == EEXIST || errno == EINTR));
-  if (descriptor_ < 0) {
-    const int error = errno;
-    temporary_.clear();
-    fail("can't create a file beside", error);
-  }
+  const ::mode_t mode = replaces ? 0600 : 0666;
+  descriptor_ = open_without_name(folder_, mode);
+  if (descriptor_ < 0)
+    claim_name([&](const char* name) {
+      descriptor_ = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      return descriptor_ >= 0;
+    });
   if (replaces) {
     struct ::stat fresh = {};
     if (::fstat(descriptor_, &fresh) != 0) fail("can't examine the new file for", errno);
@@ -101,6 +108,23 @@ void OutputFile::create() {
     if (((fresh.st_mode ^ old.st_mode) & permission_bits) != 0 &&
         ::fchmod(descriptor_, old.st_mode & permission_bits) != 0)
       fail("can't keep the permissions of", errno);
+  }
+}
+
+template <class Claim>
+void OutputFile::claim_name(const Claim& claim) {
+  // A name that exists is another's, also among threads, processes and machines that share the
+  // folder; one that a killed process left behind is passed over.
+  static std::atomic<std::uint64_t> counter = 0;
+  for (;;) {
+    const std::string name = (std::filesystem::path(folder_) /
+                              fmt::format(".vranks-{}-{}.tmp", ::getpid(), counter.fetch_add(1)))
+                                 .string();
+    if (claim(name.c_str())) {
+      temporary_ = name;
+      return;
+    }
+    if (errno != EEXIST && errno != EINTR) fail("can't create a file beside", errno);
   }
 }
 
@@ -122,6 +146,11 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 void OutputFile::finish() {
   while (::fsync(descriptor_) != 0)
     if (errno != EINTR) fail("can't flush", errno);
+  if (temporary_.empty())
+    claim_name([&](const char* name) {
+      return ::linkat(AT_FDCWD, link_of(descriptor_).c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) ==
+             0;
+    });
   // Linux closes the descriptor even when it reports an interruption, and the data is flushed.
   const int closed = ::close(descriptor_);
   descriptor_ = -1;

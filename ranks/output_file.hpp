@@ -3,7 +3,8 @@
 //
 // A file that appears whole or not at all: bytes go to a temporary file in the same folder, which
 // takes the target's name only once everything is on the disk. Until then an old file stays as it
-// was, and after any failure the temporary is gone.
+// was, and after any failure the temporary is gone. Where the file system has files without a name
+// (O_TMPFILE), the temporary is one: it is gone, too, when the process is killed.
 #pragma once
 
 #include <cstddef>
@@ -34,10 +35,15 @@ class OutputFile {
  private:
   [[noreturn]] void fail(const char* action, int error) const;
   void create();
+  // Calls claim(name) with one name beside the target after the other until it is true, or fails
+  // with another errno than that the name is taken; `temporary_` is then that name.
+  template <class Claim>
+  void claim_name(const Claim& claim);
 
   std::string path_;       // as the caller wrote it, for messages
   std::string target_;     // `path_` with symbolic links followed
-  std::string temporary_;  // empty once renamed
+  std::string folder_;     // of the target
+  std::string temporary_;  // empty while there is none, and once renamed
   int descriptor_ = -1;
   std::int64_t written_ = 0;
 };

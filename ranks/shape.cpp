@@ -16,21 +16,24 @@ std::string to_string(const Shape& shape) {
 }
 
 Shape parse_shape(std::string_view text) {
-  const auto refuse = [&]() -> Shape {
-    throw Error(ErrorKind::bad_argument,
-                "shape '" + std::string(text) + "' is not a list of numbers such as 4,16,48");
+  const auto refuse = [&](const char* why) -> Shape {
+    throw Error(ErrorKind::bad_argument, "shape '" + std::string(text) + "' " + why);
   };
+  constexpr const char* no_list = "is not a list of whole numbers such as 4,16,48";
   Shape shape;
   const char* at = text.data();
   const char* const end = at + text.size();
   for (;;) {
     std::int64_t dimension = -1;
-    if (at == end || *at < '0' || *at > '9') return refuse();  // from_chars would take "-0"
+    if (at != end && *at == '-')
+      return refuse("has a negative dimension; they are 0 or more, such as 4,16,48");
+    if (at == end || *at < '0' || *at > '9') return refuse(no_list);
     const auto parsed = std::from_chars(at, end, dimension);
-    if (parsed.ec != std::errc{}) return refuse();
+    if (parsed.ec != std::errc{})
+      return refuse("has a dimension beyond 2^63 - 1; give one such as 4,16,48");
     shape.push_back(dimension);
     if (parsed.ptr == end) return shape;
-    if (*parsed.ptr != ',') return refuse();
+    if (*parsed.ptr != ',') return refuse(no_list);
     at = parsed.ptr + 1;
   }
 }

@@ -44,8 +44,10 @@ Algorithm bidirectional_ring() {
           .order =
               "chunk 2c: x[c], then up: (x[c] + x[c+1]) + ...; chunk 2c+1: x[c], then down: "
               "(x[c] + x[c-1]) + ...; block d of a reduce_scatter starts at x[d+1] and x[d-1]",
-          .steps = "2(R-1)",
-          .bytes = "2n(R-1)/R",
+          .costs = {{"all_reduce", "2(R-1)", "2n(R-1)/R"},
+                    {"reduce", "R", "n"},
+                    {"reduce_scatter", "R-1", "n(R-1)/R"},
+                    {"all_gather", "R-1", "n(R-1)"}},
           .source =
               "P. Patarasuk and X. Yuan, J. Parallel Distrib. Comput. 69(2), 2009, section 4, "
               "once each way",

@@ -61,8 +61,11 @@ Algorithm binary_tree() {
           .aliases = "",
           .collectives = "all_reduce reduce reduce_scatter all_gather broadcast",
           .order = "(((x0 + x1) + x2) + x3) + ((x4 + x5) + x6)",
-          .steps = "2(floor(log2 R)+ceil(log2 R)-1)+K-1, K chunks",
-          .bytes = "3n",
+          .costs = {{"all_reduce", "2log2 p+2ceil(log2 R)+K-3", "at most 3n"},
+                    {"reduce", "log2 p+ceil(log2 R)+K-1", "n"},
+                    {"reduce_scatter", "at most log2 p+ceil(log2 R)+K-1", "n"},
+                    {"all_gather", "at most 2log2 p+2ceil(log2 R)-2", "at most n(2R+1)"},
+                    {"broadcast", "log2 p+ceil(log2 R)+K-2", "at most 2n"}},
           .source =
               "P. Sanders and J. F. Sibeyn, A bandwidth latency tradeoff for broadcast and "
               "reduction, Inf. Process. Lett. 86, 2003",

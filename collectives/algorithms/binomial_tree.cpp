@@ -110,8 +110,16 @@ Algorithm binomial_tree() {
           .order =
               "((x0 + x1) + (x2 + x3)) + ((x4 + x5) + x6); scan: (((x0 + x1) + (x2 + x3)) + (x4 + "
               "x5)) + x6",
-          .steps = "2ceil(log2 R); one way ceil(log2 R)",
-          .bytes = "n ceil(log2 R)",
+          .costs = {{"all_reduce", "2ceil(log2 R)", "n ceil(log2 R)"},
+                    {"reduce", "ceil(log2 R)", "n"},
+                    {"reduce_scatter", "ceil(log2 R)+1", "n"},
+                    {"all_gather", "2ceil(log2 R)", "n(R ceil(log2 R)-R+1)"},
+                    {"broadcast", "ceil(log2 R)", "n ceil(log2 R)"},
+                    {"gather", "ceil(log2 R)", "at most nR/2"},
+                    {"scatter", "ceil(log2 R)", "n(R-1)/R"},
+                    {"scan", "at most 2ceil(log2 R)-1", "n log2 p"},
+                    {"exscan", "at most 2ceil(log2 R)-1", "n ceil(log2 R)"},
+                    {"barrier", "2ceil(log2 R)", "0, in ceil(log2 R) messages"}},
           .source =
               "R. Thakur, R. Rabenseifner and W. Gropp, Optimization of collective "
               "communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), "

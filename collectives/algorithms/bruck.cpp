@@ -97,8 +97,8 @@ Algorithm bruck() {
           .aliases = "",
           .collectives = "all_gather all_to_all",
           .order = "copies only",
-          .steps = "ceil(log2 R)",
-          .bytes = "n(R-1); all_to_all n/2 log2 R",
+          .costs = {{"all_gather", "ceil(log2 R)", "n(R-1)"},
+                    {"all_to_all", "ceil(log2 R)", "at most n/2 ceil(log2 R)"}},
           .source =
               "J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal and D. Weathersby, Efficient algorithms "
               "for all-to-all communications in multiport message-passing systems, IEEE "

@@ -72,8 +72,11 @@ Algorithm chain() {
           .aliases = "pipeline",
           .collectives = "all_reduce reduce reduce_scatter all_gather broadcast",
           .order = "rank order: ((x0 + x1) + x2) + ...",
-          .steps = "2(R-1)+K-1, K chunks",
-          .bytes = "2n",
+          .costs = {{"all_reduce", "2(R-1)+K-1", "at most 2n"},
+                    {"reduce", "R+K-1", "n"},
+                    {"reduce_scatter", "at most R+K-1", "n"},
+                    {"all_gather", "R-1", "at most n(R+1)"},
+                    {"broadcast", "R+K-2", "n"}},
           .source =
               "J. Pjesivac-Grbovic et al., Performance analysis of MPI collective operations, "
               "Cluster Comput. 10(2), 2007 (pipeline)",

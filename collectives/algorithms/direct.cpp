@@ -80,8 +80,15 @@ Algorithm direct() {
               "permute scan exscan barrier",
           .order =
               "((x0 + x1) + (x2 + x3)) + ((x4 + x5) + x6); scan and exscan: ((x0 + x1) + x2) + ...",
-          .steps = "2ceil(log2 R); scan, exscan R-1; copies 1, barrier 2",
-          .bytes = "n ceil(log2 R); scan, exscan n; broadcast n(R-1)",
+          .costs = {{"all_reduce", "2ceil(log2 R)", "n ceil(log2 R)"},
+                    {"reduce", "ceil(log2 R)", "n"},
+                    {"reduce_scatter", "ceil(log2 R)+1", "n"},
+                    {"all_gather", "2ceil(log2 R)", "n(R ceil(log2 R)-R+1)"},
+                    {"broadcast", "1", "n(R-1)"},
+                    {"gather permute", "1", "n"},
+                    {"scatter all_to_all", "1", "n(R-1)/R"},
+                    {"scan exscan", "R-1", "n"},
+                    {"barrier", "2", "0, in R-1 messages"}},
           .source =
               "pairwise summation: N. J. Higham, The accuracy of floating point summation, "
               "SIAM J. Sci. Comput. 14(4), 1993, section 2",

@@ -53,8 +53,7 @@ Algorithm dissemination() {
           .aliases = "",
           .collectives = "barrier",
           .order = "none: no data",
-          .steps = "ceil(log2 R)",
-          .bytes = "0, in ceil(log2 R) messages",
+          .costs = {{"barrier", "ceil(log2 R)", "0, in ceil(log2 R) messages"}},
           .source =
               "D. Hensgen, R. Finkel and U. Manber, Two algorithms for barrier synchronization, "
               "Int. J. Parallel Program. 17(1), 1988",

@@ -56,8 +56,10 @@ Algorithm double_binary_tree() {
               "first half (((x0 + x1) + x2) + x3) + ((x4 + x5) + x6); second half mirrored, "
               "x0 + ((x1 + x2) + x3) of four, or (R odd) starting at x1: "
               "(((x1 + x2) + x3) + x4) + ((x5 + x6) + x0)",
-          .steps = "2(floor(log2 R)+ceil(log2 R)-1)+K/2-1, K chunks",
-          .bytes = "2n",
+          .costs = {{"all_reduce", "2log2 p+2ceil(log2 R)+ceil(K/2)-3", "at most n+2n ceil(K/2)/K"},
+                    {"reduce", "log2 p+ceil(log2 R)+ceil(K/2)-1", "n"},
+                    {"reduce_scatter", "at most log2 p+ceil(log2 R)+ceil(K/2)-1", "n"},
+                    {"all_gather", "at most 2log2 p+2ceil(log2 R)-2", "at most n(R+2)"}},
           .source =
               "P. Sanders, J. Speck and J. L. Traeff, Two-tree algorithms for full bandwidth "
               "broadcast, reduction and scan, Parallel Comput. 35(12), 2009",

@@ -189,20 +189,26 @@ Layout layout(const Problem& problem, const ScheduleShape& shape, const Paramete
 }  // namespace
 
 Algorithm halving_doubling() {
-  return {.name = "halving_doubling",
-          .aliases = "rabenseifner",
-          .collectives = "all_reduce reduce reduce_scatter all_gather",
-          .order = "neighbours first: ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + x6)",
-          .steps = "2log2 R; 2floor(log2 R)+3 where R is no power of two",
-          .bytes = "2n(R-1)/R; with p = 2^floor(log2 R) below R 2n(p-1)/p+3n/2",
-          .source =
-              "R. Thakur, R. Rabenseifner and W. Gropp, Optimization of collective "
-              "communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), "
-              "2005, section 4.5",
-          .parameters = "",
-          .build = build,
-          .layout = layout,
-          .takes_counts = true};
+  return {
+      .name = "halving_doubling",
+      .aliases = "rabenseifner",
+      .collectives = "all_reduce reduce reduce_scatter all_gather",
+      .order = "neighbours first: ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + x6)",
+      .costs = {{"all_reduce", "2log2 R; other R: 2log2 p+3", "2n(R-1)/R; other R: 2n(p-1)/p+3n/2"},
+                {"reduce", "2log2 R; other R: 2log2 p+2",
+                 "n(R-1)/R+n/2; other R: at most n(p-1)/p+n"},
+                {"reduce_scatter", "log2 R; other R: log2 p+3",
+                 "n(R-1)/R; other R: at most n(3R-1)/(2R)"},
+                {"all_gather", "log2 R; other R: log2 p+2",
+                 "n(R-1); other R: at most n(2R+log2 p-2)"}},
+      .source =
+          "R. Thakur, R. Rabenseifner and W. Gropp, Optimization of collective "
+          "communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), "
+          "2005, section 4.5",
+      .parameters = "",
+      .build = build,
+      .layout = layout,
+      .takes_counts = true};
 }
 
 }  // namespace vranks::algorithms_of

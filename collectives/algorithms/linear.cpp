@@ -64,8 +64,12 @@ Algorithm linear() {
           .aliases = "",
           .collectives = "broadcast gather scatter all_to_all permute scan exscan barrier",
           .order = "rank order: ((x0 + x1) + x2) + ...",
-          .steps = "R-1; all_to_all R, barrier 2(R-1), permute one a message",
-          .bytes = "n(R-1); gather, scan n; scatter, all_to_all n(R-1)/R",
+          .costs = {{"broadcast", "R-1", "n(R-1)"},
+                    {"gather scan exscan", "R-1", "n"},
+                    {"scatter", "R-1", "n(R-1)/R"},
+                    {"all_to_all", "R", "n(R-1)/R"},
+                    {"permute", "M", "n"},
+                    {"barrier", "2(R-1)", "0, in R-1 messages"}},
           .source =
               "Open MPI 4.1.4, coll/base: basic_linear of coll_base_bcast.c, "
               "coll_base_gather.c, coll_base_scatter.c, coll_base_alltoall.c, "

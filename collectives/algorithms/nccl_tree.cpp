@@ -13,7 +13,7 @@
 //   rank 2   2+3   .         .             .  *  .
 //   rank 3   .     .         .             .  .  *
 //
-// Steps 2(R - 1) on one node, about 3 log2 R with one rank a node; bytes a rank 2n.
+// Steps 2(R - 1) on one node, about 3 log2 R with one rank a node; bytes a rank 2n, or 3n.
 // NCCL 2.30.7, src/device/all_reduce.h (runTreeUpDown), src/graph/trees.cc and connect.cc; verified
 // against the results of the real library. After P. Sanders, J. Speck and J. L. Traff, "Two-tree
 // algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12), 2009.
@@ -85,8 +85,7 @@ Algorithm nccl_tree() {
           .aliases = "",
           .collectives = "all_reduce",
           .order = "each rank adds its children to its own; one node: x0 + (x1 + (x2 + ...))",
-          .steps = "2(R-1)",
-          .bytes = "2n",
+          .costs = {{"all_reduce", "at most 2(R-1)", "at most 3n"}},
           .source = "NCCL 2.30.7, src/device/all_reduce.h and src/graph/trees.cc",
           .parameters = "protocol channels trees nccl-version ranks-per-node",
           .build = build,

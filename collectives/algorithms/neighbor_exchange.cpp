@@ -46,8 +46,7 @@ Algorithm neighbor_exchange() {
           .aliases = "",
           .collectives = "all_gather",
           .order = "copies only",
-          .steps = "R/2, R even",
-          .bytes = "n(R-1)",
+          .costs = {{"all_gather", "R/2", "n(R-1)"}},
           .source =
               "J. Chen, L. Zhang, Y. Zhang and W. Yuan, Performance evaluation of allgather "
               "algorithms on terascale Linux cluster with fast Ethernet, HPC Asia 2005",

@@ -37,8 +37,7 @@ Algorithm ompi_binary() {
           .order =
               "root 0: (((x3 + x1) + x5) + x0) + ((x4 + x2) + x6); other roots: ranks counted "
               "from the root",
-          .steps = "2*floor(log2 R) at most",
-          .bytes = "n",
+          .costs = {{"reduce", "at most 2log2 p", "n"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_reduce.c, "
               "ompi_coll_base_reduce_intra_binary",

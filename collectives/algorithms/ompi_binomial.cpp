@@ -37,8 +37,7 @@ Algorithm ompi_binomial() {
           .order =
               "root 0: ((x1 + x0) + (x3 + x2)) + ((x5 + x4) + x6); other roots: ranks counted "
               "from the root",
-          .steps = "ceil(log2 R)",
-          .bytes = "n",
+          .costs = {{"reduce", "ceil(log2 R)", "n"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_reduce.c, "
               "ompi_coll_base_reduce_intra_binomial",

@@ -49,8 +49,7 @@ Algorithm ompi_bruck() {
           .aliases = "",
           .collectives = "all_gather",
           .order = "copies only",
-          .steps = "ceil(log2 R)+2",
-          .bytes = "n(R-1)",
+          .costs = {{"all_gather", "ceil(log2 R)", "n(R-1)"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_allgather.c, "
               "ompi_coll_base_allgather_intra_bruck",

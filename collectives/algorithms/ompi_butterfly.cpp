@@ -36,8 +36,7 @@ Algorithm ompi_butterfly() {
           .aliases = "",
           .collectives = "reduce_scatter",
           .order = "(x6 + (x5 + x4)) + ((x3 + x2) + (x1 + x0))",
-          .steps = "log2 R + 1, or floor(log2 R)+2",
-          .bytes = "n",
+          .costs = {{"reduce_scatter", "at most log2 R+1; other R: log2 p+2", "at most n"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_reduce_scatter.c and "
               "coll_base_reduce_scatter_block.c, *_intra_butterfly",

@@ -46,8 +46,7 @@ Algorithm ompi_chain() {
           .order =
               "fan-out 2: ((x3 + x2) + x1) + x0 and x6 + (x5 + x4): a column's sum, own, then "
               "the other columns' sums",
-          .steps = "ceil((R-1)/fanout)+fanout-1",
-          .bytes = "n",
+          .costs = {{"reduce", "ceil((R-1)/F)+min(F,R-1)-1", "n"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_reduce.c, "
               "ompi_coll_base_reduce_intra_chain",

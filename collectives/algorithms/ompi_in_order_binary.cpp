@@ -37,8 +37,7 @@ Algorithm ompi_in_order_binary() {
           .aliases = "",
           .collectives = "reduce",
           .order = "(((x4 + x5) + x3) + x6) + ((x1 + x2) + x0), whatever the root",
-          .steps = "2*floor(log2 R)+1 at most",
-          .bytes = "n",
+          .costs = {{"reduce", "at most 2log2 p+1", "n"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_reduce.c, "
               "ompi_coll_base_reduce_intra_in_order_binary",

@@ -10,11 +10,11 @@
 //   2        2        2        2
 //   3        3        3        3
 //
-// Steps R; bytes sent n. All-reduce: to rank 0, which then sends the result to everybody: R + 1
-// steps, n(R - 1) bytes. All-gather: all blocks go to rank 0, then down a binomial tree (the
-// library takes the broadcast that its rules give; no bits depend on it).
-// MPI_Reduce_scatter_block's linear algorithm is MPI_Reduce and a scatter, so it is
-// ompi_nonoverlapping that runs. Open MPI 4.1.4, ompi/mca/coll/base:
+// Steps R, the last without messages; bytes sent n. All-reduce: to rank 0, which then sends the
+// result to everybody: R + 1 steps, one without messages, n(R - 1) bytes. All-gather: all blocks go
+// to rank 0, then down a binomial tree (the library takes the broadcast that its rules give; no
+// bits depend on it). MPI_Reduce_scatter_block's linear algorithm is MPI_Reduce and a scatter, so
+// it is ompi_nonoverlapping that runs. Open MPI 4.1.4, ompi/mca/coll/base:
 // ompi_coll_base_reduce_intra_basic_linear (coll_base_reduce.c),
 // ompi_coll_base_allreduce_intra_basic_linear (coll_base_allreduce.c),
 // ompi_coll_base_allgather_intra_basic_linear (coll_base_allgather.c).
@@ -74,8 +74,10 @@ Algorithm ompi_linear() {
           .aliases = "",
           .collectives = "all_reduce reduce reduce_scatter all_gather",
           .order = "(((((x6 + x5) + x4) + x3) + x2) + x1) + x0, whatever the root",
-          .steps = "reduce R; all_reduce R+1; all_gather 1+ceil(log2 R)",
-          .bytes = "reduce n; all_reduce n(R-1); all_gather nR*ceil(log2 R)",
+          .costs = {{"all_reduce", "R", "n(R-1)"},
+                    {"reduce", "R-1", "n"},
+                    {"reduce_scatter", "the reduce's + 1", "n"},
+                    {"all_gather", "ceil(log2 R)+1", "nR ceil(log2 R)"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_reduce.c, coll_base_allreduce.c and "
               "coll_base_allgather.c, *_intra_basic_linear",

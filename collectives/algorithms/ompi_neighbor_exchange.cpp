@@ -53,8 +53,7 @@ Algorithm ompi_neighbor_exchange() {
           .aliases = "",
           .collectives = "all_gather",
           .order = "copies only",
-          .steps = "R/2+1",
-          .bytes = "n(R-1)",
+          .costs = {{"all_gather", "R/2", "n(R-1)"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_allgather.c, "
               "ompi_coll_base_allgather_intra_neighborexchange",

@@ -163,8 +163,8 @@ Algorithm ompi_nonoverlapping() {
           .aliases = "",
           .collectives = "all_reduce reduce_scatter",
           .order = "that of a reduce to rank 0 by the reduce-algorithm",
-          .steps = "the reduction's, and ceil(log2 R) or 1",
-          .bytes = "the reduction's, and n*ceil(log2 R) or n(R-1)/R",
+          .costs = {{"all_reduce", "the reduce's + ceil(log2 R)", "n ceil(log2 R)"},
+                    {"reduce_scatter", "the reduce's + 1", "n"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_allreduce.c, coll_base_reduce_scatter.c, "
               "*_intra_nonoverlapping",

@@ -35,8 +35,7 @@ Algorithm ompi_pipeline() {
           .order =
               "root 0: (((((x6 + x5) + x4) + x3) + x2) + x1) + x0; other roots: ranks counted "
               "from the root",
-          .steps = "R-1",
-          .bytes = "n",
+          .costs = {{"reduce", "R-1", "n"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_reduce.c, "
               "ompi_coll_base_reduce_intra_pipeline",

@@ -144,19 +144,21 @@ Selection select_linear(const Problem& problem, const Parameters& parameters) {
 }  // namespace
 
 Algorithm ompi_rabenseifner() {
-  return {.name = "ompi_rabenseifner",
-          .aliases = "",
-          .collectives = "all_reduce reduce",
-          .order = "((x0 + x1) + (x2 + x3)) + ((x4 + x5) + x6)",
-          .steps = "2*log2 R; other R up to 3 more than the power of two below",
-          .bytes = "all_reduce 2n(R-1)/R; reduce n(R-1)/R + n/2; other R up to 3n/2 more",
-          .source =
-              "Open MPI 4.1.4, coll/base: coll_base_allreduce.c *_intra_redscat_allgather, "
-              "coll_base_reduce.c *_intra_redscat_gather",
-          .parameters = "",
-          .build = build,
-          .layout = halving_layout,
-          .select = select_linear};
+  return {
+      .name = "ompi_rabenseifner",
+      .aliases = "",
+      .collectives = "all_reduce reduce",
+      .order = "((x0 + x1) + (x2 + x3)) + ((x4 + x5) + x6)",
+      .costs = {{"all_reduce", "2log2 R; other R: 2log2 p+3", "2n(R-1)/R; other R: 2n(p-1)/p+3n/2"},
+                {"reduce", "2log2 R; other R: 2log2 p+2",
+                 "n(R-1)/R+n/2; other R: at most n(p-1)/p+n"}},
+      .source =
+          "Open MPI 4.1.4, coll/base: coll_base_allreduce.c *_intra_redscat_allgather, "
+          "coll_base_reduce.c *_intra_redscat_gather",
+      .parameters = "",
+      .build = build,
+      .layout = halving_layout,
+      .select = select_linear};
 }
 
 }  // namespace vranks::algorithms_of

@@ -193,12 +193,10 @@ Algorithm ompi_recursive_doubling() {
           .order =
               "all_reduce: (x6 + (x5 + x4)) + ((x3 + x2) + (x1 + x0)); reduce_scatter: "
               "((x0 + x1) + (x2 + x3)) + ((x4 + x5) + x6)",
-          .steps =
-              "all_reduce log2 R, or floor(log2 R)+2; reduce_scatter ceil(log2 R)+2 and, where "
-              "R cuts a group off, up to log2 of its length more; all_gather log2 R + 1",
-          .bytes =
-              "all_reduce n*log2 R, or n(floor(log2 R)+1); reduce_scatter n(log2 R - (R-1)/R); "
-              "all_gather n(R-1)",
+          .costs = {{"all_reduce", "log2 R; other R: log2 p+2", "n log2 R; other R: n(log2 p+1)"},
+                    {"reduce_scatter", "log2 R; other R: at most 2log2 p+1",
+                     "n(log2 R-(R-1)/R); other R: at most n(2log2 p-1+2/R)"},
+                    {"all_gather", "log2 R", "n(R-1)"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_allreduce.c, "
               "coll_base_reduce_scatter_block.c, coll_base_allgather.c, "

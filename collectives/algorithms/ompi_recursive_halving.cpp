@@ -36,8 +36,7 @@ Algorithm ompi_recursive_halving() {
           .aliases = "",
           .collectives = "reduce_scatter",
           .order = "((x0 + x1) + (x4 + x5)) + ((x2 + x3) + x6)",
-          .steps = "log2 R + 1, or floor(log2 R)+2",
-          .bytes = "n(R-1)/R, or n",
+          .costs = {{"reduce_scatter", "log2 R; other R: log2 p+2", "n(R-1)/R; other R: n"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_reduce_scatter.c "
               "*_intra_basic_recursivehalving, coll_base_reduce_scatter_block.c "

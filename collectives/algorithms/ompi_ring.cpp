@@ -43,8 +43,9 @@ Algorithm ompi_ring() {
           .aliases = "",
           .collectives = "all_reduce reduce_scatter all_gather",
           .order = "block b: xb, then up: ... + (x(b+2) + (x(b+1) + xb))",
-          .steps = "all_reduce 2(R-1); others R-1",
-          .bytes = "all_reduce 2n(R-1)/R; reduce_scatter n(R-1)/R; all_gather n(R-1)",
+          .costs = {{"all_reduce", "2(R-1)", "2n(R-1)/R"},
+                    {"reduce_scatter", "R-1", "n(R-1)/R"},
+                    {"all_gather", "R-1", "n(R-1)"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_allreduce.c, coll_base_reduce_scatter.c, "
               "coll_base_allgather.c, *_intra_ring",

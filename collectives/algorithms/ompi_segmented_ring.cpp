@@ -64,8 +64,7 @@ Algorithm ompi_segmented_ring() {
           .aliases = "",
           .collectives = "all_reduce",
           .order = "block b: xb, then up: ... + (x(b+2) + (x(b+1) + xb))",
-          .steps = "(phases+1)(R-1)",
-          .bytes = "2n(R-1)/R",
+          .costs = {{"all_reduce", "(K+1)(R-1)", "2n(R-1)/R"}},
           .source =
               "Open MPI 4.1.4, coll/base: coll_base_allreduce.c, "
               "ompi_coll_base_allreduce_intra_ring_segmented",

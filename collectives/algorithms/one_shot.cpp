@@ -56,8 +56,10 @@ Algorithm one_shot() {
           .aliases = "",
           .collectives = "all_reduce reduce reduce_scatter all_gather",
           .order = "rank order: ((x0 + x1) + x2) + ...",
-          .steps = "1",
-          .bytes = "n(R-1)",
+          .costs = {{"all_reduce", "1", "n(R-1)"},
+                    {"reduce", "1", "n"},
+                    {"reduce_scatter", "1", "n(R-1)/R"},
+                    {"all_gather", "1", "n(R-1)"}},
           .source =
               "TensorRT-LLM, custom all-reduce, one-shot strategy; vLLM, "
               "custom_all_reduce.cuh, 1-stage kernel",

@@ -57,8 +57,7 @@ Algorithm pairwise() {
           .aliases = "",
           .collectives = "all_to_all permute",
           .order = "copies only",
-          .steps = "R-1; permute: one a distance",
-          .bytes = "n(R-1)/R; permute: n a message",
+          .costs = {{"all_to_all", "R-1", "n(R-1)/R"}, {"permute", "D", "n"}},
           .source =
               "R. Thakur, R. Rabenseifner and W. Gropp, Optimization of collective "
               "communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), "

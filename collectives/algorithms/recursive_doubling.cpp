@@ -136,18 +136,21 @@ Schedule build(const Problem& problem, const Parameters&) {
 }  // namespace
 
 Algorithm recursive_doubling() {
-  return {.name = "recursive_doubling",
-          .aliases = "",
-          .collectives = "all_reduce all_gather scan exscan barrier",
-          .order = "neighbours first: ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + x6)",
-          .steps = "log2 R; floor(log2 R)+2 where R is no power of two, but of a scan ceil(log2 R)",
-          .bytes = "n log2 R; n floor(log2 R)+n where R is no power of two",
-          .source =
-              "R. Thakur, R. Rabenseifner and W. Gropp, Optimization of collective "
-              "communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), "
-              "2005, sections 4.1 and 4.5; scan: MPICH, scan_intra_recursive_doubling.c",
-          .parameters = "",
-          .build = build};
+  return {
+      .name = "recursive_doubling",
+      .aliases = "",
+      .collectives = "all_reduce all_gather scan exscan barrier",
+      .order = "neighbours first: ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + x6)",
+      .costs = {{"all_reduce", "log2 R; other R: log2 p+2", "n log2 R; other R: n(log2 p+1)"},
+                {"all_gather", "log2 R; other R: log2 p+2", "n(R-1); other R: at most n(2R+p/2-2)"},
+                {"scan exscan", "ceil(log2 R)", "n ceil(log2 R)"},
+                {"barrier", "log2 R; other R: log2 p+2", "0, in ceil(log2 R) messages"}},
+      .source =
+          "R. Thakur, R. Rabenseifner and W. Gropp, Optimization of collective "
+          "communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), "
+          "2005, sections 4.1 and 4.5; scan: MPICH, scan_intra_recursive_doubling.c",
+      .parameters = "",
+      .build = build};
 }
 
 }  // namespace vranks::algorithms_of

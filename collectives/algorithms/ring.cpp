@@ -141,8 +141,12 @@ Algorithm ring() {
           .order =
               "chunk c: x[c], then up: ((x[c] + x[c+1]) + x[c+2]) + ...; block d of a "
               "reduce_scatter starts at x[d+1]",
-          .steps = "2(R-1)",
-          .bytes = "2n(R-1)/R",
+          .costs = {{"all_reduce", "2(R-1)", "2n(R-1)/R"},
+                    {"reduce", "R", "n"},
+                    {"reduce_scatter", "R-1", "n(R-1)/R"},
+                    {"all_gather", "R-1", "n(R-1)"},
+                    {"all_to_all", "R-1", "n(R-1)/2"},
+                    {"permute", "H", "at most n(2H-1)"}},
           .source =
               "P. Patarasuk and X. Yuan, Bandwidth optimal all-reduce algorithms for clusters "
               "of workstations, J. Parallel Distrib. Comput. 69(2), 2009, section 4; A. Grama et "

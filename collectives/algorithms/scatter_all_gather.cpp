@@ -51,8 +51,7 @@ Algorithm scatter_all_gather() {
           .aliases = "van_de_geijn",
           .collectives = "broadcast",
           .order = "copies only",
-          .steps = "ceil(log2 R)+R-1",
-          .bytes = "2n(R-1)/R",
+          .costs = {{"broadcast", "ceil(log2 R)+R-1", "2n(R-1)/R"}},
           .source =
               "M. Barnett, L. Shuler, R. van de Geijn, S. Gupta, D. Payne and J. Watts, "
               "Interprocessor collective communication library (InterCom), SHPCC 1994",

@@ -79,24 +79,44 @@ void add_phase(ScheduleBuilder& builder, const Phase& phase, std::int32_t scratc
   }
 }
 
-Schedule build_part(const std::string& algorithm, Collective collective, std::int32_t ranks,
-                    std::int32_t root = 0) {
-  if (algorithm == "two_level")
-    throw Error(ErrorKind::bad_argument, "two_level can't be its own inner or outer algorithm");
-  const Problem problem{.collective = collective, .ranks = ranks, .root = root};
-  return find_algorithm(algorithm, collective).build(problem, {});
-}
+// The inner or outer algorithm, whichever `parameter` says.
+struct Part {
+  std::string_view parameter;
+  std::string name;
 
-bool has(const std::string& algorithm, Collective collective) {
-  return has_word(find_algorithm(algorithm, Collective::all_reduce).collectives, name(collective));
-}
+  // Throws, naming those that can be it, unless it is one of them for that collective.
+  const Algorithm& find(Collective collective) const {
+    ErrorKind kind = ErrorKind::bad_argument;
+    std::string others;
+    for (const Algorithm& each : algorithms()) {
+      const bool is_named = each.name == name || has_word(each.aliases, name);
+      // Itself would never end, and the automatic ones have no schedule without a size.
+      if (each.name == "two_level" || each.name.starts_with("ompi_auto") ||
+          !supports(each, collective)) {
+        if (is_named) kind = ErrorKind::not_supported;
+        continue;
+      }
+      if (is_named) return each;
+      (others += others.empty() ? "" : " ") += each.name;
+    }
+    throw Error(kind, fmt::format("--{} of two_level can't be '{}'; for {} it can be: {}",
+                                  parameter, name, vranks::name(collective), others));
+  }
+  bool has(Collective collective) const {
+    return supports(find(Collective::all_reduce), collective);
+  }
+  Schedule build(Collective collective, std::int32_t ranks, std::int32_t root = 0) const {
+    const Problem problem{.collective = collective, .ranks = ranks, .root = root};
+    return find(collective).build(problem, {});
+  }
+};
 
 class TwoLevel {
  public:
   TwoLevel(const Problem& problem, const Parameters& parameters)
       : collective_(problem.collective),
-        inner_(parameters.inner),
-        outer_(parameters.outer),
+        inner_{"inner", parameters.inner},
+        outer_{"outer", parameters.outer},
         ranks_(static_cast<std::int32_t>(problem.ranks)),
         root_(static_cast<std::int32_t>(problem.root)),
         per_node_(parameters.ranks_per_node == 0 ? ranks_ : parameters.ranks_per_node) {
@@ -112,7 +132,7 @@ class TwoLevel {
   Schedule build() {
     switch (collective_) {
       case Collective::all_reduce:
-        return has(inner_, Collective::reduce_scatter) && has(inner_, Collective::all_gather)
+        return inner_.has(Collective::reduce_scatter) && inner_.has(Collective::all_gather)
                    ? all_reduce_by_blocks()
                    : all_reduce_whole();
       case Collective::reduce:
@@ -129,9 +149,9 @@ class TwoLevel {
 
  private:
   Schedule all_reduce_by_blocks() {
-    Schedule scatter = build_part(inner_, Collective::reduce_scatter, per_node_);
-    Schedule outer = build_part(outer_, Collective::all_reduce, nodes_);
-    Schedule gather = build_part(inner_, Collective::all_gather, per_node_);
+    Schedule scatter = inner_.build(Collective::reduce_scatter, per_node_);
+    Schedule outer = outer_.build(Collective::all_reduce, nodes_);
+    Schedule gather = inner_.build(Collective::all_gather, per_node_);
     const std::int32_t block =
         std::lcm(std::lcm(scatter.shape().part_chunks(), outer.shape().chunks),
                  gather.shape().part_chunks());
@@ -148,16 +168,16 @@ class TwoLevel {
   }
 
   Schedule all_reduce_whole() {
-    Schedule inner = build_part(inner_, Collective::all_reduce, per_node_);
-    Schedule outer = build_part(outer_, Collective::all_reduce, nodes_);
+    Schedule inner = inner_.build(Collective::all_reduce, per_node_);
+    Schedule outer = outer_.build(Collective::all_reduce, nodes_);
     const std::int32_t chunks = std::lcm(inner.shape().chunks, outer.shape().chunks);
     return put_together(chunks, {in_nodes(std::move(inner), chunks, in_scratch),
                                  between(std::move(outer), chunks, from_scratch)});
   }
 
   Schedule reduce_to_root() {
-    Schedule inner = build_part(inner_, Collective::reduce, per_node_, number(root_));
-    Schedule outer = build_part(outer_, Collective::reduce, nodes_, root_ / per_node_);
+    Schedule inner = inner_.build(Collective::reduce, per_node_, number(root_));
+    Schedule outer = outer_.build(Collective::reduce, nodes_, root_ / per_node_);
     const std::int32_t chunks = std::lcm(inner.shape().chunks, outer.shape().chunks);
     Phase last = between(std::move(outer), chunks, from_scratch);
     last.groups = 1;
@@ -171,8 +191,8 @@ class TwoLevel {
   // number l, node by node; so numbers l end with what the outer reduce-scatter cuts into those
   // blocks.
   Schedule reduce_scatter() {
-    Schedule inner = build_part(inner_, Collective::reduce_scatter, per_node_);
-    Schedule outer = build_part(outer_, Collective::reduce_scatter, nodes_);
+    Schedule inner = inner_.build(Collective::reduce_scatter, per_node_);
+    Schedule outer = outer_.build(Collective::reduce_scatter, nodes_);
     const std::int32_t part = std::lcm(inner.shape().part_chunks(), outer.shape().part_chunks());
     Phase first = in_nodes(
         std::move(inner), ranks_ * part, [=, this](std::int32_t r, Slot slot, std::int32_t fine) {
@@ -189,8 +209,8 @@ class TwoLevel {
   }
 
   Schedule all_gather() {
-    Schedule outer = build_part(outer_, Collective::all_gather, nodes_);
-    Schedule inner = build_part(inner_, Collective::all_gather, per_node_);
+    Schedule outer = outer_.build(Collective::all_gather, nodes_);
+    Schedule inner = inner_.build(Collective::all_gather, per_node_);
     const std::int32_t part = std::lcm(inner.shape().part_chunks(), outer.shape().part_chunks());
     Phase last = in_nodes(
         std::move(inner), ranks_ * part, [=, this](std::int32_t r, Slot slot, std::int32_t fine) {
@@ -256,7 +276,7 @@ class TwoLevel {
   }
 
   Collective collective_;
-  const std::string &inner_, &outer_;
+  Part inner_, outer_;
   std::int32_t ranks_, root_, per_node_;
   std::int32_t nodes_ = 1;
 };
@@ -273,10 +293,10 @@ Algorithm two_level() {
       .aliases = "hierarchical",
       .collectives = "all_reduce reduce reduce_scatter all_gather",
       .order = "inside each node in the inner algorithm's order, then these sums in the outer's",
-      .steps =
-          "steps of inner reduce_scatter, outer all_reduce, inner all_gather; rings of N "
-          "nodes of L: 2(L-1)+2(N-1)",
-      .bytes = "likewise; rings of N nodes of L: 2n(L-1)/L+2n(N-1)/R",
+      .costs = {{"all_reduce", "2(L-1)+2(N-1)", "2n(L-1)/L+2n(N-1)/R"},
+                {"reduce", "at most L+N", "at most n(2L-1)/L"},
+                {"reduce_scatter", "L+N-2", "n(R-1)/R"},
+                {"all_gather", "L+N-2", "n(R-1)"}},
       .source =
           "Y. Ueno and R. Yokota, Exhaustive study of hierarchical AllReduce patterns for "
           "large messages between GPUs, CCGRID 2019",

@@ -72,8 +72,10 @@ Algorithm two_shot() {
           .aliases = "",
           .collectives = "all_reduce reduce reduce_scatter all_gather",
           .order = "rank order: ((x0 + x1) + x2) + ...",
-          .steps = "2",
-          .bytes = "2n(R-1)/R",
+          .costs = {{"all_reduce", "2", "2n(R-1)/R"},
+                    {"reduce", "2", "n"},
+                    {"reduce_scatter", "1", "n(R-1)/R"},
+                    {"all_gather", "1", "n(R-1)"}},
           .source =
               "TensorRT-LLM, custom all-reduce, two-shot strategy; vLLM, "
               "custom_all_reduce.cuh, 2-stage kernel",

@@ -129,29 +129,46 @@ std::vector<Group> groups(std::span<const Transfer> transfers) {
   return all;
 }
 
+// What the ranks send, by chunks and by the bytes of a rank's input.
+std::string sent_text(const ScheduleShape& shape, std::span<const std::int64_t> sent,
+                      std::int64_t steps) {
+  const auto [least, most] = std::ranges::minmax_element(sent);
+  if (*most == 0) return "nothing is sent\n";
+  const std::string who = *least == *most
+                              ? "each rank sends "
+                              : fmt::format("rank {} sends most: ", most - sent.begin());
+  const std::string when = fmt::format("messages in {}; ", plural(steps, "step"));
+  if (shape.collective == Collective::barrier)
+    return fmt::format("{}{}{} without data\n", when, who, plural(*most, "message"));
+  const bool starts_at_root = has_root(shape.collective) && !ends_at_root(shape.collective);
+  const double inputs = static_cast<double>(*most) / shape.slot_chunks(Slot::input);
+  return fmt::format("{}{}{}, {}n bytes; n: bytes of {} input\n", when, who, plural(*most, "chunk"),
+                     inputs == 1 ? "" : fmt::format("{:.4g}", inputs),
+                     starts_at_root ? "the root's" : "a rank's");
+}
+
 std::string numbers_of(const Schedule& schedule) {
   const ScheduleShape& shape = schedule.shape();
   std::vector<std::int64_t> sent(static_cast<std::size_t>(shape.ranks));
-  std::int64_t messages = 0;
-  for (std::size_t step = 0; step < schedule.steps(); ++step)
+  std::int64_t messages = 0, sending_steps = 0;
+  for (std::size_t step = 0; step < schedule.steps(); ++step) {
+    const std::int64_t before = messages;
     schedule.for_each(step, [&](const Transfer& t) {
       if (!t.is_message()) return;
       ++messages;
       sent[static_cast<std::size_t>(t.source())] += t.dst.count;
     });
-  const auto most = std::ranges::max_element(sent);
-  const bool is_all_inputs = shape.is_part(Slot::input) && shape.is_part(Slot::output);
-  const std::int32_t vector = is_all_inputs ? shape.part_chunks() : shape.chunks;
+    sending_steps += messages > before;
+  }
   return fmt::format(
-      "{}{}: {}, {}, {}, {}, {}; rank {} sends most: {}, {:.4g} times the bytes of the vector\n",
-      name(shape.collective),
+      "{}{}: {}, {}, {}, {}, {}\n{}", name(shape.collective),
       has_root(shape.collective)
           ? fmt::format(" {} rank {}", ends_at_root(shape.collective) ? "to" : "from", shape.root)
           : "",
       plural(shape.ranks, "rank"), plural(shape.chunks, "chunk"),
       plural(static_cast<std::int64_t>(schedule.steps()), "step"),
-      plural(schedule.transfers(), "transfer"), plural(messages, "message"), most - sent.begin(),
-      plural(*most, "chunk"), static_cast<double>(*most) / vector);
+      plural(schedule.transfers(), "transfer"), plural(messages, "message"),
+      sent_text(shape, sent, sending_steps));
 }
 
 // "on all ranks", "on rank 3", "on ranks 0 to 3, 6, 8 to 9 ..."
@@ -167,28 +184,56 @@ std::string on_ranks(const std::vector<std::int32_t>& ranks, std::int32_t all) {
   return fmt::format("on {} {}", ranks.size() == 1 ? "rank" : "ranks", text);
 }
 
+// Folds that are the same expression, whosever own input is where: those have one line.
+class Expressions {
+ public:
+  explicit Expressions(const ScheduleShape& shape, const FoldGraph& graph)
+      : graph_(graph), expressions_(shape.ranks, shape.slot_chunks(Slot::input)) {}
+
+  FoldId of(FoldId fold) {
+    if (fold == no_fold) return no_fold;
+    // Operands come first, so that those are there.
+    for (auto id = static_cast<FoldId>(ids_.size()); id <= fold; ++id)
+      ids_.push_back(
+          graph_.is_leaf(id)
+              ? id
+              : expressions_.combine(ids_of(graph_.left(id)), ids_of(graph_.right(id)), Own::none));
+    return ids_of(fold);
+  }
+  std::string text(FoldId expression) const { return to_string(expressions_, expression); }
+
+ private:
+  FoldId ids_of(FoldId fold) const {
+    return fold == no_fold ? no_fold : ids_[static_cast<std::size_t>(fold)];
+  }
+
+  const FoldGraph& graph_;
+  FoldGraph expressions_;
+  std::vector<FoldId> ids_;
+};
+
 // A line for each value that a chunk of the vector has, of those ranks that hold it.
 std::vector<std::string> values_of_chunk(const ScheduleShape& shape, const Folds& folds,
-                                         std::int32_t chunk) {
+                                         Expressions& expressions, std::int32_t chunk) {
   std::vector<std::pair<FoldId, std::vector<std::int32_t>>> values;
   for (std::int32_t rank = 0; rank < shape.ranks; ++rank) {
     const std::int32_t index = shape.has_output(rank) ? shape.output_index(rank, chunk) : -1;
     if (index < 0) continue;
-    const FoldId fold = folds.output(shape, rank, index);
+    const FoldId fold = expressions.of(folds.output(shape, rank, index));
     auto value = std::ranges::find(values, fold, &std::pair<FoldId, std::vector<int>>::first);
     if (value == values.end()) value = values.insert(value, {fold, {}});
     value->second.push_back(rank);
   }
   std::vector<std::string> lines;
   for (const auto& [fold, ranks] : values)
-    lines.push_back(
-        fmt::format("{}   {}", to_string(folds.graph, fold), on_ranks(ranks, shape.ranks)));
+    lines.push_back(fmt::format("{}   {}", expressions.text(fold), on_ranks(ranks, shape.ranks)));
   return lines;
 }
 
 std::string results(const Schedule& schedule, std::size_t most_lines) {
   const ScheduleShape& shape = schedule.shape();
   const Folds folds = interpret(schedule);
+  Expressions expressions(shape, folds.graph);
   Lines lines(most_lines);
   std::vector<std::string> values;
   for (std::int32_t chunk = 0, end; chunk < shape.chunks; chunk = end) {
@@ -196,10 +241,10 @@ std::string results(const Schedule& schedule, std::size_t most_lines) {
       lines.skip(shape.chunks - chunk);
       break;
     }
-    if (chunk == 0) values = values_of_chunk(shape, folds, 0);
+    if (chunk == 0) values = values_of_chunk(shape, folds, expressions, 0);
     std::vector<std::string> next;
     for (end = chunk + 1; end < shape.chunks; ++end)
-      if ((next = values_of_chunk(shape, folds, end)) != values) break;
+      if ((next = values_of_chunk(shape, folds, expressions, end)) != values) break;
     const std::string label = fmt::format("{} {}", end == chunk + 1 ? "chunk" : "chunks",
                                           to_string(Range{chunk, 1, end - chunk}));
     for (const std::string& value : values) lines.add(label + "   " + value);

@@ -17,10 +17,10 @@ struct TextOptions {
   std::size_t most_lines = 40;  // of the transfers, of the results, of the instructions
 };
 
-// A line of numbers, the transfers of each step, and what each chunk of the result is made of:
+// Numbers, the transfers of each step, and what each chunk of the result is made of:
 //
-//   all_reduce: 4 ranks, 4 chunks, 6 steps, 24 transfers, 24 messages; rank 0 sends most: 6 chunks,
-//   1.5 times the bytes of the vector        (one line)
+//   all_reduce: 4 ranks, 4 chunks, 6 steps, 24 transfers, 24 messages
+//   messages in 6 steps; each rank sends 6 chunks, 1.5n bytes; n: bytes of a rank's input
 //   step 0
 //     rank 0: output[3] = input[3] of rank 3 + input[3]
 //     ranks 1 to 3: output[0 to 2] = input[0 to 2] of ranks 0 to 2 + input[0 to 2]

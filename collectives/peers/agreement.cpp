@@ -235,6 +235,7 @@ Deviation merged(const Deviation& a, const Deviation& b) {
   both.compared = a.compared + b.compared;
   both.different = a.different + b.different;
   both.over_bound = a.over_bound + b.over_bound;
+  both.unjudged = a.unjudged + b.unjudged;
   both.max_abs = std::max(a.max_abs, b.max_abs);
   both.max_ulp = std::max(a.max_ulp, b.max_ulp);
   return both;

@@ -7,8 +7,9 @@ import numpy as np
 
 import program
 
-MALFORMED = (("[", "line 1, column 2"), ("x", "line 1, column 1"), ("", ""), ("{}", "list"),
-             ('["a"]', "at /0"), ("[1.5]", "at /0"), ("[-1]", "at /0"))
+MALFORMED = (("[", "'['", "character 2", "such as ["), ("x", "'x'", "character 1", "such as ["),
+             ("", "empty"), ("{}", "{} is wrong", "list"), ('["a"]', '[0] = "a"'),
+             ("[1.5]", "[0] = 1.5"), ("[-1]", "[0] = -1"))
 
 
 class CallTest(program.ProgramTest):
@@ -25,7 +26,8 @@ class CallTest(program.ProgramTest):
 
 class GroupTest(CallTest):
     def test_lists(self):
-        for text, *phrases in (*MALFORMED, ("[0,1]", "at /0", "list"), ("[[0,-1]]", "at /0/1"),
+        for text, *phrases in (*MALFORMED, ("[0,1]", "[0] = 0", "list"),
+                               ("[[0,-1]]", "[0][1] = -1", "ranks are 0 to R-1", "[[0,2],[1,3]]"),
                                ("[]", "no group"), ("[[0,1],[]]", "group 1"),
                                ("[[0,1],[1,2,3]]", "rank 1"), ("[[0,0],[1,2,3]]", "rank 0"),
                                ("[[0,1],[3]]", "rank 2"), ("[[0,1],[2,3,4]]", "rank 4")):
@@ -38,7 +40,11 @@ class GroupTest(CallTest):
                            "group 1 has 1")
 
     def test_ranks_of_a_group(self):
-        self.refuse_of("broadcast", ["--groups", "[[0,1],[2,3]]", "--root", "2"], "root 2", "0 to 1")
+        self.refuse_of("broadcast", ["--groups", "[[0,1],[2,3]]", "--root", "2"], "root 2",
+                       "group 0 has 2 ranks, 0 to 1")
+        self.refuse_of("reduce", ["--groups", "[[0,1,2],[3]]", "--root", "1"], "root 1",
+                       "group 1 has 1 rank, 0 to 0")
+        self.refuse_of("reduce", ["--root", "-1"], "'-1' is no rank", "ranks are 0 to R-1")
         self.refuse_of("permute", ["--groups", "[[0,1],[2,3]]", "--permutation", "[[0,2]]"],
                        "(0, 2)", "rank 2", "0 to 1")
 
@@ -65,19 +71,28 @@ class GroupTest(CallTest):
 class CountTest(CallTest):
     def test_numbers(self):
         for text, *phrases in (*MALFORMED, ("[]", "--counts"), ("[1,2,3]", "3", "4"),
-                               ("[1,2,3,4,5]", "5", "4"), ("[1,2,3,1]", "7", "6"),
-                               ("[1,1,1,1]", "4", "6"), ("[[1,2],[1,2]]", "all_to_all_v"),
-                               ("[9223372036854775807,1,1,1]", "2^63")):
+                               ("[1,2,3,4,5]", "5", "4"),
+                               ("[1,2,3,1]", "add up to 7", "dimension 1 is 6"),
+                               ("[1,1,1,1]", "add up to 4", "dimension 1 is 6", "equal"),
+                               ("[[1,2],[1,2]]", "all_to_all_v"), ("[[1,2]]", "one number a rank"),
+                               ("[9223372036854775807,1,1,1]", "2^63"),
+                               ("[99999999999999999999999,1,1,1]", "[0] = 1e+23", "2^63 - 1"),
+                               ("[1e999,1,1,1]", "beyond the range of f64")):
             with self.subTest(text):
                 self.refuse_of("scatter_v", ["--counts", text], *phrases)
-        self.refuse_of("all_gather_v", ["--counts", "[1,7,1,1]"], "7", "6")
-        self.refuse_of("scatter_v", [], "scatter_v needs --counts")
+        self.refuse_of("all_gather_v", ["--counts", "[1,7,1,1]"], "rank 1 sends 7",
+                       "its input has 6")
+        self.refuse_of("scatter_v", [], "scatter_v needs --counts", "such as [3,0,2]")
+        self.refuse_of("all_to_all_v", [], "all_to_all_v needs --counts", "[[1,2],[0,3]]")
 
     def test_matrices(self):
-        for text, *phrases in (("[[1,2],[3,4]]", "4", "16"), ("[[1,2,3],[1,2],[1,2,3]]", "at /1"),
-                               ("[[1,2,3,0]]", "1"), ("[1,2,3,4]", "16"), ("[[1,-1],[1,1]]", "/0/1")):
+        for text, *phrases in (("[[1,2],[3,4]]", "4", "16"), ("[[1,2,3],[1,2],[1,2,3]]", "row 1 has 2", "3 in each"),
+                               ("[[1,2,3,0]]", "1"), ("[1,2,3,4]", "16"), ("[[1,-1],[1,1]]", "[0][1] = -1")):
             with self.subTest(text):
                 self.refuse_of("all_to_all_v", ["--counts", text], *phrases)
+
+        self.refuse_of("all_to_all_v", ["--counts", "[[2,2,1,1],[2,2,1,1],[2,2,1,1],[2,2,1,2]]"],
+                       "rank 3 sends 7", "its input has 6")
 
     def test_displacements(self):
         counts = ["--counts", "[1,2,1,2]"]
@@ -116,11 +131,12 @@ class CountTest(CallTest):
 
 class PermutationTest(CallTest):
     def test_pairs(self):
-        for text, *phrases in (*MALFORMED, ("[[0]]", "at /0"), ("[[0,1,2]]", "at /0"),
+        for text, *phrases in (*MALFORMED, ("[[0]]", "[0] = [0]", "list of 2"),
+                               ("[[0,1,2]]", "[0] = [0,1,2]", "list of 2"),
                                ("[[0,4]]", "(0, 4)", "rank 4", "0 to 3"), ("[[9,0]]", "rank 9"),
                                ("[[0,1],[2,1]]", "rank 1", "0 and 2"), ("[[0,1],[0,2]]", "rank 0",
                                                                        "twice"),
-                               ("[[0,-1]]", "at /0/1")):
+                               ("[[0,-1]]", "[0][1] = -1", "ranks are 0 to R-1")):
             with self.subTest(text):
                 self.refuse_of("permute", ["--permutation", text], *phrases)
         self.refuse_of("permute", [], "permute needs --permutation")
@@ -133,13 +149,17 @@ class OpTest(CallTest):
         self.refuse_of("broadcast", ["--factor", "2"], "--factor", "broadcast doesn't read it")
         for factor in ("x", "", "1e999", "inf", "nan", "2 "):
             self.refuse_run(["--op", "premul_sum", "--factor", factor], f"'{factor}'" if factor else "")
+        for factor, phrase in (("1e-50", "too small"), ("1e39", "beyond the range")):
+            self.refuse_run(["--op", "premul_sum", "--factor", factor], phrase, "f32")
         self.save("x.npy", np.zeros((4, 6), "i1"))
         for factor in ("0.5", "300", "-129"):
             self.refuse_run(["--op", "premul_sum", "--factor=" + factor], "i8", factor)
 
     def test_weights(self):
         weighted = ["--op", "weighted_mean", "--weights"]
-        for text, *phrases in (("[", "line 1"), ("{}", "list"), ('["a"]', "at /0"), ("[]", "4"),
+        for text, *phrases in (("[", "character 2"), ("{}", "list"), ('["a"]', '[0] = "a"'), ("[]", "4"),
+                               ("[1,1,1,1e999]", "beyond the range of f64"),
+                               ("[1e-60,1e-60,0,0]", "rank 0 is 1e-60", "too small for f32"),
                                ("[1,2,3]", "4", "3"), ("[1,-1,0,0]", "weights", "0"),
                                ("[1e308,1e308,1e308,1e308]", "weights"), ("[0,0,0,0]", "0")):
             with self.subTest(text):
@@ -173,7 +193,15 @@ class OpTest(CallTest):
 
     def test_prefixes_have_no_mean(self):
         for collective in ("scan", "exscan"):
-            self.refuse_of(collective, ["--op", "mean"], "mean", collective)
+            self.refuse_of(collective, ["--op", "mean"], "mean", collective, "sum and divide")
+            self.refuse_of(collective, ["--op", "weighted_mean", "--weights", "[1,1,1,1]"],
+                           "multiply by the weights")
+
+    def test_nan_is_about_floats(self):
+        for dtype in ("i4", "?"):
+            self.save("x.npy", np.zeros((4, 6), dtype))
+            for policy in ("propagate", "ignore"):
+                self.refuse_run(["--op", "max", "--nan", policy], f"NaN policy {policy}", "no NaN")
 
 
 class BarrierTest(program.ProgramTest):
@@ -182,7 +210,8 @@ class BarrierTest(program.ProgramTest):
                               ("output", "y.npy"), ("in-place", "nccl"), ("dtype", "bytes4")):
             self.refuse(["run", "--collective", "barrier", f"--{option}", value], f"--{option}",
                         "barrier has none")
-        self.refuse(["run", "--collective", "barrier", "--op", "sum"], "only copies")
+        self.refuse(["run", "--collective", "barrier", "--op", "sum"],
+                    "passes no data")
 
     def test_ranks(self):
         self.refuse(["run", "--ranks", "4", "--shape", "4,2"], "--ranks", "--shape")

@@ -59,7 +59,7 @@ class ArgumentTest(program.ProgramTest):
         self.refuse(["check", "--op", "sum", "--nan", "ignore"], "min and max")
         self.refuse(["list", "--markdown", "--format", "json"], "--markdown and --format")
         self.refuse(["run", "--output", "y", "--steps", "y"], "--output and --steps", "'y'")
-        self.refuse(["list", "--format", "csv"], "one table", "9")
+        self.refuse(["list", "--format", "csv"], "one table", "10")
 
     def test_algorithms(self):
         self.refuse(["run", "--algorithm", "nope", "--collective", "reduce"], "'nope'",
@@ -70,7 +70,10 @@ class ArgumentTest(program.ProgramTest):
         self.refuse(["verify", "--algorithm", "bruck", "--collective", "reduce"], "no reduce")
         self.refuse(["run", "--algorithm", "two_level", "--ranks-per-node", "3"],
                     "multiple of ranks-per-node", "4 ranks", "nodes of 3")
-        self.refuse(["run", "--algorithm", "two_level", "--inner", "nope"], "'nope'")
+        self.refuse(["run", "--algorithm", "two_level", "--inner", "nope"], "--inner",
+                    "'nope'", "it can be: direct")
+        self.refuse(["run", "--algorithm", "two_level", "--outer", "ompi_auto"], "--outer",
+                    "'ompi_auto'")
 
     def test_parameters(self):
         self.refuse(["run", "--chunks", "3"], "direct doesn't read --chunks", "none")
@@ -85,18 +88,19 @@ class ArgumentTest(program.ProgramTest):
         self.refuse([*nccl, "--channels", "two"], "--channels: 'two'", "0 to 2147483647")
         self.refuse([*nccl, "--channels", "0"], "1 to 64 channels, not 0")
         self.refuse([*nccl, "--nccl-version", "1.0"], "1.0")
-        for rings, *phrases in (("[[0,1", "line 1, column 6", "syntax error"),
-                                ("[[0,1.5]]", "at /0/1", "whole number", "1.5"),
-                                ("[0]", "at /0", "list is needed"),
-                                ("{}", "at /", "list is needed, not object"),
+        for rings, *phrases in (("[[0,1", "'[[0,1'", "character 6", "[[0,1,2,3]]"),
+                                ("[[0,1.5]]", "[0][1] = 1.5", "ranks are 0 to R-1"),
+                                ("[0]", "[0] = 0", "list is needed"),
+                                ("{}", "{} is wrong", "list is needed"), ("[]", "none in []"),
                                 ("[[0,1,2,2]]", "rank 2 twice"),
                                 ("[[0,1,2]]", "3 ranks", "each of 4"),
-                                ("[" * 20, "more than 8 levels"),
-                                ("[[0,99999999999,1,2]]", "at /0/1", "99999999999")):
+                                ("[" * 20, "more than 8 lists"),
+                                ("[[0,99999999999,1,2]]", "[0][1] = 99999999999")):
             self.refuse([*nccl, "--rings", rings], *phrases)
         self.refuse(["run", "--algorithm", "nccl_tree", "--trees", "[[[1],[2],[1],[]]]"],
                     "rank 1 is a child of 0 and of 2")
-        self.refuse(["run", "--algorithm", "nccl_tree", "--trees", '[[["1"]]]'], "--trees: at /0/0/0")
+        self.refuse(["run", "--algorithm", "nccl_tree", "--trees", '[[["1"]]]'], "--trees: [0][0][0] = ")
+        self.refuse(["run", "--algorithm", "nccl_tree", "--trees", "[]"], "--trees", "none in []")
 
     def test_parameters_of_no_schedule(self):
         # What can't be built is refused at once, also where no size is given.

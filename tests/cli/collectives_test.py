@@ -98,7 +98,8 @@ class EvenTest(CallTest):
         x = np.full((4, 3), -1.5, "f4")
         report = self.check("permute", x, pairs=[[3, 1]])
         self.assertEqual(report["permutation"], [[3, 1]])
-        self.check("permute", x, pairs=[])
+        self.refuse(["run", "--input", "x.npy", "--collective", "permute", "--permutation", "[]"],
+                    "permute needs a permutation")
 
     def test_barrier(self):
         for algorithm in ("direct", "linear", "dissemination", "recursive_doubling"):
@@ -137,7 +138,8 @@ class GroupTest(CallTest):
         for groups in self.GROUPS:
             size = len(groups[0])
             for collective in EVEN:
-                pairs = [[r, r + 1] for r in range(size - 1)] if collective == "permute" else None
+                pairs = [[r, r + 1] for r in range(size - 1)] or [[0, 0]]
+                pairs = pairs if collective == "permute" else None
                 root = size - 1 if collective in ROOTED else None
                 report = self.check(collective, whole_numbers((6, 12)), "--groups",
                                     json.dumps(groups), groups=groups, root=root, pairs=pairs)

@@ -152,6 +152,25 @@ class FloatTest(program.ProgramTest):
                 self.assertEqual(report["first_elements"],
                                  [{0x7E: 448, 0x7B: 57344}.get(right), 4])
 
+    def test_what_overflows_on_the_way_is_not_called_exact(self):
+        x = np.array([[60000, 1], [60000, 2], [-60000, 4]], "f2")
+        y, report = self.run_on(x, "--op", "sum", "--algorithm", "ring")
+        self.assertEqual(y[0].tolist(), [np.inf, 7])
+        self.assertEqual([report[key] for key in ("compared", "different", "over_bound", "unjudged")],
+                         [2, 1, 0, 1])
+        text = self.succeed("run", "--input", "x.npy", "--op", "sum", "--algorithm", "ring")
+        self.assertIn("1 of 2 elements are neither the exact result nor judged: partial results "
+                      "leave the range of f16", text)
+        self.assertNotIn("exact result rounded once", text)
+        self.assertNotIn("none:", text)
+        # 0x7C is 384: twice that, twice, saturates at 448 before the division by 4.
+        self.save("x.npy", np.full((2, 2), 0x7C, "u1"))
+        arguments = ["run", "--input", "x.npy", "--dtype", "f8e4m3", "--op", "weighted_mean",
+                     "--weights", "[2,2]", "--algorithm", "ring"]
+        self.assertIn("2 of 2 elements are neither", self.succeed(*arguments))
+        report = json.loads(self.succeed(*arguments, "--format", "json"))
+        self.assertEqual((report["first_elements"], report["unjudged"]), ([112, 112], 2))
+
 
 class RankTest(program.ProgramTest):
     """min_loc and max_loc: the result, and the lowest rank that holds it."""

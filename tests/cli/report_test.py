@@ -14,7 +14,7 @@ import numpy as np
 import program
 
 GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "cli.md"
-TOPICS = ("collectives", "ops", "dtypes", "algorithms", "layouts", "parameters", "policies",
+TOPICS = ("collectives", "ops", "dtypes", "algorithms", "costs", "layouts", "parameters", "policies",
           "protocols", "backends")
 BARRIER = ["--collective", "barrier"]
 # Every collective that needs more than its name and a barrier can do without, for (4, 8) ranks.
@@ -222,8 +222,30 @@ class ListTest(program.ProgramTest):
         self.assertEqual(list(json.loads(self.succeed("list", "ops", "dtypes", "--format", "json"))),
                          ["ops", "dtypes"])
 
+    def test_a_page_is_wide_enough(self):
+        self.assertLessEqual(max(map(len, self.succeed("list").splitlines())), 100)
+
+    def test_costs(self):
+        def listed(topic, *arguments):
+            return json.loads(self.succeed("list", topic, "--format", "json", *arguments))[topic]
+
+        of = {(row["collective"], row["name"]): (row["steps"], row["bytes"]) for row in listed("costs")}
+        self.assertEqual(set(of), {(collective, row["name"]) for row in listed("algorithms")
+                                   for collective in row["collectives"]})
+        self.assertEqual(of["all_reduce", "ring"], ("2(R-1)", "2n(R-1)/R"))
+        self.assertEqual(of["all_gather", "ring"], ("R-1", "n(R-1)"))
+        for collective in ("all_gather", "all_gather_v"):
+            names = [row["name"] for row in listed("algorithms", "--collective", collective)]
+            self.assertIn("ring", names)
+            self.assertEqual([(row["name"], row["steps"], row["bytes"])
+                              for row in listed("costs", "--collective", collective)],
+                             [(name, *of["all_gather", name]) for name in names])
+        self.assertIn("n: bytes of one", self.succeed("list", "costs"))
+
     def test_markdown(self):
-        lines = self.succeed("list", "algorithms", "--markdown").splitlines()
+        table, note = self.succeed("list", "algorithms", "--markdown").split("\n\n")
+        lines = table.splitlines()
+        self.assertEqual(note, "Steps and bytes: list costs.\n")
         columns = json.loads(self.succeed("list", "algorithms", "--format", "json"))["algorithms"][0]
         self.assertEqual(lines[0], "| " + " | ".join(columns) + " |")
         self.assertEqual({line.count(" | ") for line in lines}, {len(columns) - 1})

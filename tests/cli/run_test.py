@@ -36,7 +36,7 @@ def bfloat16_bits(x):
 
 
 class FloatTest(program.ProgramTest):
-    """The bounds of DESIGN.md section 4."""
+    """Sums and means against rational numbers, and the bounds that docs/correctness.md states."""
 
     def check_sum_or_mean(self, op, ranks, dtype, digits, lowest, narrow):
         rng = np.random.default_rng(ranks)

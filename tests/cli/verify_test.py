@@ -55,7 +55,7 @@ class AlgorithmTest(VerifyTest):
         row, = self.json_of("--algorithm", "ompi_auto", "--collective", "all_reduce", "--ranks", "4",
                             "--elements", "1000000")["schedules"]
         self.assertEqual((row["algorithm"], row["runs"]), ("ompi_auto", "ompi_rabenseifner"))
-        self.assertIn("ompi_auto->ompi_rabenseifner",
+        self.assertIn("ompi_auto -> ompi_rabenseifner",
                       self.succeed("verify", "--algorithm", "ompi_auto", "--elements", "1000000",
                                    "--ranks", "4", "--collective", "all_reduce"))
 
@@ -87,6 +87,13 @@ class AlgorithmTest(VerifyTest):
         self.assertEqual([row["algorithm"] for row in rows], [row["algorithm"] for row in tables])
         self.assertEqual(list(rows[0]), list(tables[0]))
         self.assertRegex(self.succeed(*arguments), r"\nPASS: 12 of 12 schedules proved")
+
+    def test_a_page_is_wide_enough(self):
+        text = self.succeed("verify", "--ranks", "3,6")
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        self.assertRegex(text, r"\nnone of neighbor_exchange, all_gather over 3 ranks: ")
+        text = self.succeed("verify", "--ranks", "3..7", "--algorithm", "neighbor_exchange")
+        self.assertIn("none of neighbor_exchange, all_gather over 3, 5 and 7 ranks: ", text)
 
     def test_a_large_ring(self):
         self.succeed("verify", "--algorithm", "ring", "--collective", "all_reduce", "--ranks", "300")
@@ -213,7 +220,7 @@ class BadInputTest(VerifyTest):
         self.refuse(["verify", "--depth=-1"], "--depth: '-1'")
         self.refuse(["verify", "--root", "1"], "--root is about reduce", "all_reduce has none")
         self.refuse(["verify", "--collective", "reduce", "--root", "3", "--ranks", "2..4"],
-                    "root 3 is no rank of 0 to 1")
+                    "root 3 is no rank where R = 2: ranks are 0 to 1")
         self.refuse(["verify", "--algorithm", "two_level", "--ranks-per-node", "3", "--ranks", "4"],
                     "multiple of ranks-per-node")
 

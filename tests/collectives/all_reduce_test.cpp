@@ -121,7 +121,8 @@ TEST(AllReduce, SaysWhatItDid) {
             "ieee");
   std::int16_t y[4] = {};
   EXPECT_EQ(reduce_ranks(view(y, {2, 2}), view(y, {2})).accumulate, "i64");
-  EXPECT_EQ(all_reduce(view(y, {2, 2}), view(y, {2, 2}), {.op = ReduceOp::max}).nan, "propagate");
+  EXPECT_EQ(all_reduce(view(x, {2, 2}), view(x, {2, 2}), {.op = ReduceOp::max}).nan, "propagate");
+  EXPECT_EQ(all_reduce(view(y, {2, 2}), view(y, {2, 2}), {.op = ReduceOp::max}).nan, "");
 }
 
 // --- the promised bound, against exact arithmetic ---

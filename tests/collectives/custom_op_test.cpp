@@ -46,6 +46,11 @@ TEST(CustomOp, WhatMakesNoSenseIsRefused) {
   expect_error(ErrorKind::bad_argument, {"custom op"}, [&] {
     run(Collective::all_reduce, in, out, ScaledSquares{}, {.accumulate = Accumulate::f64});
   });
+  for (const CollectiveOptions& options :
+       {CollectiveOptions{.factor = 2}, CollectiveOptions{.weights = {1, 1}},
+        CollectiveOptions{.ranks = out}})
+    expect_error(ErrorKind::bad_argument, {"custom op"},
+                 [&] { run(Collective::all_reduce, in, out, ScaledSquares{}, options); });
   expect_error(ErrorKind::bad_argument, {"f32", "f64"}, [&] {
     const TensorView doubles = view(z.data(), {2, 2});
     run(Collective::all_reduce, doubles, doubles, ScaledSquares{});

@@ -45,6 +45,23 @@ struct Case {
     return judged(problem, in, out, direct_bound(problem, fp8));
   }
   bool accepts(double y) const { return judge({y}).over_bound == 0; }
+
+  // The same of one element in an order whose partial results are elements too.
+  Deviation judge_stored(double y, MeanMode mean = MeanMode::divide) const {
+    const auto ranks = static_cast<std::int64_t>(column.size());
+    Tensor in(dtype, {ranks, 1}), out(dtype, {1});
+    for (std::int64_t i = 0; i < ranks; ++i)
+      set(in, i, column[static_cast<std::size_t>(i)], Fp8Mode::ieee);
+    set(out, 0, y, Fp8Mode::ieee);
+    Problem problem = problem_for(in, op);
+    problem.factor = factor;
+    problem.weights = weights;
+    const Arithmetic rules{.dtype = dtype, .op = op, .mean = mean, .fp8 = fp8, .group = ranks};
+    return judged(problem, in, out, fold_bound(problem, rules));
+  }
+  bool accepts_stored(double y, MeanMode mean = MeanMode::divide) const {
+    return judge_stored(y, mean).over_bound == 0;
+  }
 };
 
 // --- integers and truth values are exact --------------------------------------------------------
@@ -242,6 +259,65 @@ TEST(ExactOps, InfinitiesSaturateAtTheFirstOp) {
   // What one rank holds is copied.
   EXPECT_TRUE(extreme({infinity}, Fp8Mode::saturate, ReduceOp::max).accepts(infinity));
   EXPECT_FALSE(extreme({infinity}, Fp8Mode::saturate, ReduceOp::max).accepts(57344));
+}
+
+// --- partial results that leave the range -------------------------------------------------------
+
+TEST(ExactOps, WhatOverflowsOnTheWayIsNotJudged) {
+  const Case sum{DType::f16, ReduceOp::sum, {60000, 60000, -60000}};
+  const Deviation overflown = sum.judge_stored(infinity);
+  EXPECT_EQ(overflown.over_bound, 0);
+  EXPECT_EQ(overflown.different, 1);
+  EXPECT_EQ(overflown.unjudged, 1);
+  EXPECT_EQ(overflown.worst, -1);
+  EXPECT_EQ(sum.judge_stored(60000).different, 0);
+  EXPECT_EQ(sum.judge_stored(60000).unjudged, 0);
+  EXPECT_EQ(sum.judge_stored(50000).over_bound, 1);
+  // Inputs that are scaled first stay in range.
+  const Case mean{DType::f16, ReduceOp::mean, {60000, 60000}};
+  EXPECT_EQ(mean.judge_stored(infinity).unjudged, 1);
+  EXPECT_EQ(mean.judge_stored(infinity, MeanMode::premultiply).over_bound, 1);
+}
+
+TEST(ExactOps, WhatSaturatesOnTheWayIsJudgedByWhatItCanLose) {
+  const auto of = [](ReduceOp op, const std::vector<double>& column, double factor = 1,
+                     const std::vector<double>& weights = {}) {
+    return Case{DType::f8e4m3, op, column, factor, weights};
+  };
+  // 384 + 384 is 448; with -384 that is anything from 64 to 384.
+  const Case sum = of(ReduceOp::sum, {384, 384, -384});
+  EXPECT_EQ(sum.judge_stored(64).unjudged, 1);
+  EXPECT_EQ(sum.judge_stored(64).different, 1);
+  EXPECT_EQ(sum.judge_stored(384).different, 0);
+  EXPECT_FALSE(sum.accepts_stored(-384));
+  EXPECT_FALSE(sum.accepts_stored(nan));
+  EXPECT_FALSE(of(ReduceOp::sum, {384, 384}).accepts_stored(208));
+  EXPECT_TRUE(of(ReduceOp::sum, {384, 384}).accepts_stored(448));
+  EXPECT_TRUE(of(ReduceOp::premul_sum, {384, -8}, 2).accepts_stored(448));
+  EXPECT_FALSE(of(ReduceOp::premul_sum, {384, -8}, 2).accepts_stored(128));
+  // A saturated sum, then the division.
+  EXPECT_EQ(of(ReduceOp::weighted_mean, {384, 384}, 1, {2, 2}).judge_stored(112).unjudged, 1);
+  EXPECT_FALSE(of(ReduceOp::weighted_mean, {384, 384}, 1, {2, 2}).accepts_stored(24));
+  EXPECT_EQ(of(ReduceOp::weighted_mean, {384, 384}, 1, {-2, -2}).judge_stored(112).unjudged, 1);
+  EXPECT_FALSE(of(ReduceOp::weighted_mean, {384, 384}, 1, {-2, -2}).accepts_stored(-112));
+  EXPECT_EQ(of(ReduceOp::mean, {448, 448, 448, 448}).judge_stored(112).unjudged, 1);
+  EXPECT_FALSE(of(ReduceOp::mean, {448, 448, 448, 448}).accepts_stored(112, MeanMode::premultiply));
+  EXPECT_TRUE(of(ReduceOp::prod, {256, 256, 0.25}).accepts_stored(112));
+  EXPECT_TRUE(of(ReduceOp::prod, {256, 256, 0.25}).accepts_stored(448));
+  EXPECT_FALSE(of(ReduceOp::prod, {256, 256, 0.25}).accepts_stored(32));
+  EXPECT_FALSE(of(ReduceOp::prod, {256, 256, 0.25}).accepts_stored(-448));
+
+  const auto e5m2 = [](const std::vector<double>& column) {
+    return Case{DType::f8e5m2, ReduceOp::sum, column};
+  };
+  EXPECT_TRUE(e5m2({4096, -infinity}).accepts_stored(-57344));
+  EXPECT_EQ(e5m2({4096, -infinity, 0}).judge_stored(-49152).unjudged, 1);  // added last
+  EXPECT_FALSE(e5m2({4096, -infinity, 0}).accepts_stored(-20480));
+  EXPECT_FALSE(e5m2({4096, -infinity}).accepts_stored(nan));
+  EXPECT_FALSE(e5m2({4096, -infinity}).accepts_stored(-infinity));
+  EXPECT_TRUE(e5m2({infinity, -infinity, 1}).accepts_stored(nan));
+  EXPECT_FALSE(e5m2({infinity, nan}).accepts_stored(57344));
+  EXPECT_TRUE(e5m2({infinity, nan}).accepts_stored(nan));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 class Executors : public OnDevice {
  protected:
   // All algorithms and choices of parameters over R ranks with n elements.
-  void check(std::int64_t ranks, std::int64_t n, Kind kind) {
+  void check(std::int64_t ranks, std::int64_t n, Kind kind, Data data = Data::random) {
     for (const CollectiveInfo& info : collectives()) {
       const Collective form = even_form(info.collective);
       const bool cuts = form == Collective::reduce_scatter || form == Collective::scatter ||
@@ -31,12 +31,12 @@ class Executors : public OnDevice {
       for (const Algorithm& algorithm : algorithms())
         if (supports(algorithm, info.collective))
           for (const Parameters& parameters : variants(algorithm, ranks))
-            check_one(trial(info.collective, ranks, n, kind, algorithm.name, parameters));
+            check_one(trial(info.collective, ranks, n, kind, algorithm.name, parameters, data));
     }
   }
 
   Trial trial(Collective collective, std::int64_t ranks, std::int64_t n, Kind kind,
-              std::string_view algorithm, const Parameters& parameters) const {
+              std::string_view algorithm, const Parameters& parameters, Data data) const {
     Trial trial{.meaning = {.collective = collective,
                             .ranks = ranks,
                             .rows = n,
@@ -45,11 +45,14 @@ class Executors : public OnDevice {
                                         .algorithm = algorithm,
                                         .parameters = parameters,
                                         .root = has_root(collective) ? n % ranks : 0}},
-                .device = GetParam()};
+                .device = GetParam(),
+                .data = data};
     CollectiveOptions& o = trial.meaning.options;
-    if (takes_counts(collective)) detail::set_counts(trial, 0, n);
+    if (takes_counts(collective)) detail::set_counts(trial, 0, n, false);
+    if (collective == Collective::permute && ranks == 1) o.permutation.emplace_back(0, 0);
     if (collective == Collective::permute)
       for (std::int64_t r = 0; r + 1 < ranks; ++r) o.permutation.emplace_back(r, r + 1);
+    if (o.op == ReduceOp::premul_sum && reduces(collective)) o.factor = -0.5;
     return trial;
   }
 
@@ -131,6 +134,45 @@ TEST_P(Executors, AgreeForOtherDTypesAndOps) {
     for (const std::int64_t ranks : {1, 2, 3, 5, 8, 13})
       for (const std::int64_t n : {ranks - 1, 8 * ranks}) check(ranks, n, kind);
   EXPECT_GT(compared_, 1000);
+}
+
+TEST_P(Executors, AgreeForInfinitiesAndNaN) {
+  for (const DType dtype : {DType::f8e5m2, DType::f32})
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::prod, ReduceOp::max, ReduceOp::mean,
+                              ReduceOp::premul_sum, ReduceOp::max_loc})
+      for (const std::int64_t ranks : {1, 2, 3, 8})
+        check(ranks, 6 * ranks, {dtype, op}, Data::special);
+  EXPECT_GT(compared_, 1000);
+}
+
+// An infinite 8-bit float that a rank only passes on stays one until something is combined with it:
+// 4096 - infinity saturates once, whichever rank adds.
+TEST_P(Executors, InfinitiesSaturateWhereTheyAreCombined) {
+  const auto sums = [&](Collective collective, std::string_view algorithm,
+                        const std::vector<std::uint8_t>& column) {
+    const auto ranks = static_cast<std::int64_t>(column.size());
+    const DeviceBuffer in(column.size(), GetParam()), out(column.size(), GetParam());
+    in.copy_from_host(column.data(), column.size());
+    const Shape rows = {ranks, 1};
+    const Shape results = collective == Collective::reduce ? Shape{1} : rows;
+    const TensorView x{in.data(), DType::f8e5m2, rows, {}, GetParam()};
+    const TensorView y{out.data(), DType::f8e5m2, results, {}, GetParam()};
+    const CollectiveOptions options{.op = ReduceOp::sum, .algorithm = algorithm};
+    std::array<std::uint8_t, 2> both{};
+    run(collective, x, y, options);
+    out.copy_to_host(&both[0], 1);
+    run_steps(collective, x, y, options);
+    out.copy_to_host(&both[1], 1);
+    return both;
+  };
+  using Bits = std::array<std::uint8_t, 2>;
+  for (const char* algorithm : {"one_shot", "two_shot", "recursive_doubling", "ring"})
+    EXPECT_EQ(sums(Collective::all_reduce, algorithm, {0x6c, 0xfc}), (Bits{0xfb, 0xfb}))
+        << algorithm;
+  EXPECT_EQ(sums(Collective::reduce, "ompi_linear", {0x7c, 0xfc}), (Bits{0x7f, 0x7f}));
+  const auto [fused, stepped] =
+      sums(Collective::reduce, "ompi_linear", {0, 0x7c, 0x3c, 0xfc, 0, 0x3c, 0x40});
+  EXPECT_EQ(fused, stepped);
 }
 
 VR_ON_EVERY_DEVICE(Executors);

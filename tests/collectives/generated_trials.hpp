@@ -4,7 +4,8 @@
 // The generated table's rows. Row k of a collective and algorithm takes the k-th value, cyclically,
 // of 9 numbers of ranks, 7 numbers of elements, 5 group shapes, 4 placements, 17 dtypes and 16 ops.
 // The numbers have no common divisor (but for 4 and 16), so 63 rows in succession have every pair
-// of ranks, elements, groups and placements, and 272 every op with every dtype.
+// of ranks, elements, groups and placements, and 272 every op with every dtype. Roots, data, rows,
+// displacements and factors are drawn by a hash of k, so that they have nothing to do with these.
 #pragma once
 
 #include <array>
@@ -77,8 +78,8 @@ inline Kind table_kind(std::size_t k, Collective collective) {
 
 namespace detail {
 
-// Counts of a _v form with zeros among them, and displacements that leave gaps in every other row.
-inline void set_counts(Trial& trial, std::size_t k, std::int64_t elements) {
+// Counts of a _v form with zeros among them; if `displaced`, displacements that leave gaps.
+inline void set_counts(Trial& trial, std::size_t k, std::int64_t elements, bool displaced) {
   CollectiveOptions& o = trial.meaning.options;
   const Collective form = even_form(trial.meaning.collective);
   const std::size_t size = trial.meaning.groups()[0].size();
@@ -89,7 +90,7 @@ inline void set_counts(Trial& trial, std::size_t k, std::int64_t elements) {
     o.counts.push_back(elements == 0 ? 0
                                      : static_cast<std::int64_t>((b * 7 + k * 5 + b * b) % most));
   o.ragged = is_matrix;
-  if (k % 2 == 0 || form == Collective::reduce_scatter) return;
+  if (!displaced || form == Collective::reduce_scatter) return;
   // One row of blocks: the last one first, a row between any two.
   const auto reversed = [](const Counts& counts) {
     Counts starts(counts.size());
@@ -122,10 +123,15 @@ inline void use_one_tensor(Trial& trial) {
   make_equal(trial.out_rows, 1);
 }
 
-inline void set_operands(CollectiveOptions& o, const Trial& trial) {
+inline void set_operands(CollectiveOptions& o, const Trial& trial, std::size_t k) {
   const DType dtype = trial.meaning.dtype;
+  const bool is_unsigned = info(dtype).kind == DTypeKind::unsigned_integer;
+  constexpr double integers[] = {3, 0, 100, -2};
+  constexpr double exact[] = {0.5, -0.25, 1, -1}, any[] = {0.7, -0.3, 1.5, -1};
   if (o.op == ReduceOp::premul_sum)
-    o.factor = is_integer(dtype) ? 3 : trial.data == Data::whole ? 0.5 : 0.7;
+    o.factor = is_integer(dtype)           ? integers[mixed(k, 4) % (is_unsigned ? 3 : 4)]
+               : trial.data == Data::whole ? exact[mixed(k, 4) % 4]
+                                           : any[mixed(k, 4) % 4];
   if (o.op != ReduceOp::weighted_mean) return;
   o.weights.resize(static_cast<std::size_t>(trial.meaning.ranks));
   for (const Group& group : trial.meaning.groups())
@@ -147,7 +153,7 @@ inline Trial table_trial(Collective collective, std::string_view algorithm,
                               collective == Collective::broadcast;
   Trial trial{.meaning = {.collective = collective,
                           .ranks = ranks,
-                          .row = k % 3 == 0 ? 3 : 1,
+                          .row = mixed(k, 1) % 3 == 0 ? 3 : 1,
                           .dtype = kind.dtype,
                           .options = {.op = kind.op,
                                       .algorithm = algorithm,
@@ -155,12 +161,14 @@ inline Trial table_trial(Collective collective, std::string_view algorithm,
                                       .groups = table_groups(k, ranks, may_be_unequal)}},
               .device = device,
               .placement = static_cast<Placement>(k % 4),
-              .data = k % 3 == 1 || kind.op == ReduceOp::log_sum_exp ? Data::random : Data::whole};
+              .data = static_cast<Data>(mixed(k, 2) % 3)};
+  if (kind.op == ReduceOp::log_sum_exp && trial.data == Data::whole) trial.data = Data::random;
   CollectiveOptions& o = trial.meaning.options;
   const Groups groups = trial.meaning.groups();
   auto size = static_cast<std::int64_t>(groups[0].size());
   for (const Group& group : groups) size = std::min(size, static_cast<std::int64_t>(group.size()));
-  if (has_root(collective)) o.root = std::array{std::int64_t{0}, size / 2, size - 1}[k % 3];
+  if (has_root(collective))
+    o.root = std::array{std::int64_t{0}, size / 2, size - 1}[mixed(k, 5) % 3];
   // Every rank of many gathering many elements would only take time.
   const bool is_large = form == Collective::all_gather && ranks > 8;
   const std::int64_t elements =
@@ -169,12 +177,15 @@ inline Trial table_trial(Collective collective, std::string_view algorithm,
   const bool cuts = form == Collective::reduce_scatter || form == Collective::scatter ||
                     form == Collective::all_to_all;
   if (cuts && !takes_counts(collective)) trial.meaning.rows = (elements + size - 1) / size * size;
-  if (takes_counts(collective)) detail::set_counts(trial, k, elements);
-  if (collective == Collective::permute)
-    for (std::int64_t r = 0; r < size; ++r)
-      if (k % 3 == 0 || r + 1 < size) o.permutation.emplace_back(r, (r + 1 + k % 2) % size);
+  if (takes_counts(collective)) detail::set_counts(trial, k, elements, mixed(k, 3) % 2 != 0);
+  if (collective == Collective::permute) {
+    const bool is_whole = size == 1 || mixed(k, 6) % 3 == 0;  // otherwise one rank sends nothing
+    const auto by = static_cast<std::int64_t>(1 + mixed(k, 7) % 2);
+    for (std::int64_t r = 0; r < (is_whole ? size : size - 1); ++r)
+      o.permutation.emplace_back(r, (r + by) % size);
+  }
   if (reduces(collective)) {
-    detail::set_operands(o, trial);
+    detail::set_operands(o, trial, k);
     if (kind.op == ReduceOp::mean && is_floating(kind.dtype) && trial.data == Data::whole)
       o.mean = MeanMode::divide;
   }

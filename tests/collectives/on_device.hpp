@@ -70,7 +70,8 @@ class OnDevice : public testing::TestWithParam<Device> {
   template <class T>
   std::vector<T> reduced(const std::vector<T>& x, std::int64_t ranks, ReduceOp op,
                          NanPolicy nan = NanPolicy::propagate) const {
-    const CollectiveOptions options{.op = op, .nan = nan};
+    CollectiveOptions options{.op = op};
+    if (has_nan(dtype_of<T>())) options.nan = nan;
     const auto rows = call(Collective::all_reduce, x, ranks, options);
     const auto in_place = call(Collective::all_reduce, x, ranks, options, true);
     const auto row = call(Collective::reduce, x, ranks, options);

@@ -243,8 +243,8 @@ TEST(Text, PrintsSchedules) {
   const Schedule schedule = find_algorithm("ring", Collective::all_reduce).build({.ranks = 4}, {});
   const std::string text = to_text(schedule);
   EXPECT_TRUE(text.starts_with(
-      "all_reduce: 4 ranks, 4 chunks, 6 steps, 24 transfers, 24 messages; rank 0 sends most: 6 "
-      "chunks, 1.5 times the bytes of the vector\n"
+      "all_reduce: 4 ranks, 4 chunks, 6 steps, 24 transfers, 24 messages\n"
+      "messages in 6 steps; each rank sends 6 chunks, 1.5n bytes; n: bytes of a rank's input\n"
       "step 0\n"
       "  rank 0: output[3] = input[3] of rank 3 + input[3]\n"
       "  ranks 1 to 3: output[0 to 2] = input[0 to 2] of ranks 0 to 2 + input[0 to 2]\n"))
@@ -258,6 +258,42 @@ TEST(Text, PrintsSchedules) {
   const std::string cut = to_text(schedule, {.most_lines = 2});
   EXPECT_NE(cut.find("... and 20 more transfers\n"), std::string::npos) << cut;
   EXPECT_NE(cut.find("... and 2 more chunks\n"), std::string::npos) << cut;
+}
+
+TEST(Text, SaysWhatRanksSend) {
+  const auto line = [](std::string_view algorithm, Collective collective, std::int64_t ranks) {
+    const std::string text = to_text(find_algorithm(algorithm, collective)
+                                         .build({.collective = collective, .ranks = ranks}, {}));
+    const auto begin = text.find('\n') + 1;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(line("direct", Collective::all_gather, 8),
+            "messages in 6 steps; rank 4 sends most: 17 chunks, 17n bytes; n: bytes of a rank's "
+            "input");
+  EXPECT_EQ(line("one_shot", Collective::all_reduce, 8),
+            "messages in 1 step; each rank sends 7 chunks, 7n bytes; n: bytes of a rank's input");
+  EXPECT_EQ(line("direct", Collective::scatter, 4),
+            "messages in 1 step; rank 0 sends most: 3 chunks, 0.75n bytes; n: bytes of the root's "
+            "input");
+  EXPECT_EQ(line("dissemination", Collective::barrier, 8),
+            "messages in 3 steps; each rank sends 3 messages without data");
+  EXPECT_EQ(line("ring", Collective::all_reduce, 1), "nothing is sent");
+}
+
+// Ranks that combine the same in the same order differ in whose own input is where.
+TEST(Text, PrintsAnExpressionOnce) {
+  for (const Algorithm& algorithm : algorithms()) {
+    if (!has_word(algorithm.collectives, "all_reduce") || algorithm.select != nullptr) continue;
+    for (const std::int64_t ranks : {4, 6, 7})
+      EXPECT_EQ(
+          to_text(algorithm.build({.ranks = ranks}, {}), {.most_lines = 1000}).find(" on ranks "),
+          std::string::npos)
+          << algorithm.name << " over " << ranks << " ranks";
+  }
+  EXPECT_TRUE(
+      to_text(
+          find_algorithm("ompi_recursive_doubling", Collective::all_reduce).build({.ranks = 4}, {}))
+          .ends_with("chunk 0   (x3 + x2) + (x1 + x0)   on all ranks\n"));
 }
 
 TEST(Text, PrintsPrograms) {

@@ -17,6 +17,7 @@ struct Expected {
   bool has_bits = true;
   std::array<std::byte, 16> bits{};
   std::array<Real, 2> value{}, bound{};  // of both parts; unless has_bits
+  bool may_be_nan = false;               // besides, where infinities saturate on the way or not
   std::int32_t rank = -1;                // of min_loc and max_loc, in the group
 };
 
@@ -42,8 +43,22 @@ inline bool is_false(DType dtype, const std::byte* element) {
                      [](std::byte b) { return b == std::byte{0}; });
 }
 
+// Whether even what one rank alone holds is computed with; otherwise its bits are the result.
+inline bool computes_alone(const Meaning& meaning) {
+  const ReduceOp op = meaning.options.op;
+  return finds_rank(op) || op == ReduceOp::premul_sum || is_prefix(meaning.collective);
+}
+
+// An infinite element of a dtype that saturates counts as the largest number.
+inline Real limited(DType dtype, Real x, bool saturates) {
+  const Format format = format_of(dtype);
+  const Real largest = value_of(format, format.largest);
+  return saturates && std::abs(x) > largest ? std::copysign(largest, x) : x;
+}
+
 // The k whose element wins; lowest of equals. A NaN wins or loses against all else.
-inline std::size_t winner(DType dtype, ReduceOp op, NanPolicy nan, const Operands& operands) {
+inline std::size_t winner(DType dtype, ReduceOp op, const Rules& rules, const Operands& operands) {
+  const NanPolicy nan = rules.nan;
   const bool is_min = op == ReduceOp::min || op == ReduceOp::min_loc;
   const auto is_nan = [&](std::size_t k) {
     return is_floating(dtype) && std::isnan(real_at(dtype, operands.x[k]));
@@ -59,7 +74,8 @@ inline std::size_t winner(DType dtype, ReduceOp op, NanPolicy nan, const Operand
       };
       return is_min ? number(k) < number(over) : number(k) > number(over);
     }
-    const Real a = real_at(dtype, operands.x[k]), b = real_at(dtype, operands.x[over]);
+    const Real a = limited(dtype, real_at(dtype, operands.x[k]), rules.saturates);
+    const Real b = limited(dtype, real_at(dtype, operands.x[over]), rules.saturates);
     if (a == b)
       return is_min ? std::signbit(a) && !std::signbit(b) : std::signbit(b) && !std::signbit(a);
     return is_min ? a < b : a > b;
@@ -71,14 +87,16 @@ inline std::size_t winner(DType dtype, ReduceOp op, NanPolicy nan, const Operand
 }
 
 inline Expected ordered(const Meaning& meaning, const Rules& rules, const Operands& operands) {
-  const std::size_t best = winner(meaning.dtype, meaning.options.op, rules.nan, operands);
+  const std::size_t best = winner(meaning.dtype, meaning.options.op, rules, operands);
   Expected expected{.rank = operands.first + static_cast<std::int32_t>(best)};
   std::memcpy(expected.bits.data(), operands.x[best], size_bytes(meaning.dtype));
   if (meaning.dtype == DType::boolean)
     expected.bits[0] = std::byte{!is_false(meaning.dtype, operands.x[best])};
-  if (is_floating(meaning.dtype) && operands.x.size() > 1 &&
-      std::isnan(real_at(meaning.dtype, operands.x[best])))
-    put_real(meaning.dtype, NAN, expected.bits.data());
+  if (!is_floating(meaning.dtype) || (operands.x.size() == 1 && !computes_alone(meaning)))
+    return expected;
+  const Real x = real_at(meaning.dtype, operands.x[best]);
+  if (std::isnan(x) || std::isinf(x))
+    put_real(meaning.dtype, limited(meaning.dtype, x, rules.saturates), expected.bits.data());
   return expected;
 }
 
@@ -163,6 +181,32 @@ inline Real drift(const Format& carried, std::size_t roundings) {
   return std::pow(1 + unit, static_cast<Real>(roundings)) - 1;
 }
 
+// A sum of these terms whose partial sums saturate at the largest number, in some order: no more of
+// the terms of one sign is lost than they exceed that number by, and an infinity counts as that
+// number once it has been added to anything.
+inline void saturate_sum(Expected& expected, std::span<const Real> terms, Real largest) {
+  Real plus = 0, minus = 0, infinities = 0;
+  bool both = false;
+  for (const Real x : terms) {
+    if (std::isinf(x)) {
+      both |= infinities != 0 && std::signbit(infinities) != std::signbit(x);
+      infinities = std::copysign(Real{1}, x);
+    } else {
+      (x > 0 ? plus : minus) += std::abs(x);
+    }
+  }
+  Real low = plus - minus - std::max(Real{0}, plus - largest);
+  Real high = plus - minus + std::max(Real{0}, minus - largest);
+  if (infinities > 0) low = largest - minus, high = largest;
+  if (infinities < 0) low = -largest, high = plus - largest;
+  if (both) low = -largest, high = largest;
+  low = std::max(low, -largest);
+  high = std::min(high, largest);
+  expected.may_be_nan = both;
+  expected.value[0] = (low + high) / 2;
+  expected.bound[0] += (high - low) / 2;
+}
+
 // Sums of scaled parts, products, and log-sum-exp of real or complex numbers.
 inline Expected floats(const Meaning& meaning, const Rules& rules, const Operands& operands) {
   const CollectiveOptions& o = meaning.options;
@@ -172,6 +216,12 @@ inline Expected floats(const Meaning& meaning, const Rules& rules, const Operand
   std::array<Real, 2> value{}, magnitude{};
   std::size_t roundings = count;
   Real lost = 0;  // absolutely, beside what drift says
+  std::vector<Real> terms;
+  if (count == 1 && !computes_alone(meaning)) {
+    Expected copy;
+    std::memcpy(copy.bits.data(), operands.x[0], size_bytes(dtype));
+    return copy;
+  }
   if (o.op == ReduceOp::prod) {
     value[0] = real_at(dtype, operands.x[0]);
     if (parts == 2) value[1] = real_at(dtype, operands.x[0], 1);
@@ -190,30 +240,36 @@ inline Expected floats(const Meaning& meaning, const Rules& rules, const Operand
   } else if (o.op == ReduceOp::log_sum_exp) {
     Real largest = real_at(dtype, operands.x[0]), sum = 0;
     for (const std::byte* x : operands.x) largest = std::max(largest, real_at(dtype, x));
-    for (const std::byte* x : operands.x) sum += std::exp(real_at(dtype, x) - largest);
+    for (const std::byte* x : operands.x) {
+      const Real e = real_at(dtype, x);
+      sum += std::isinf(largest) && e == largest ? 1 : std::exp(e - largest);
+    }
     value[0] = largest + std::log(sum);
     magnitude[0] = std::abs(largest) + 1 + std::log(sum);
     roundings += 8;
   } else {
+    // The factor is what it is as an element.
+    const Real factor = value_of(format, code_of(format, static_cast<Real>(o.factor)));
     Real total = 0;
     for (std::size_t k = 0; k < count; ++k) {
-      const Real weight = o.op == ReduceOp::weighted_mean ? operands.weights[k] : 1;
+      const Real weight = o.op == ReduceOp::weighted_mean ? operands.weights[k]
+                          : o.op == ReduceOp::premul_sum  ? factor
+                                                          : 1;
       total += weight;
       for (std::size_t p = 0; p < parts; ++p) {
         const Real x = real_at(dtype, operands.x[k], p) * weight;
         // No zero in front: a sum of negative zeros is one.
         value[p] = k == 0 ? x : value[p] + x;
-        magnitude[p] += std::abs(x);
+        magnitude[p] += std::isinf(x) ? 0 : std::abs(x);
+        terms.push_back(x);
       }
     }
-    // The factor is what it is as an element.
-    const Real factor = value_of(format, code_of(format, static_cast<Real>(o.factor)));
     for (std::size_t p = 0; p < parts; ++p) {
       const Real scale = o.op == ReduceOp::mean            ? static_cast<Real>(count)
                          : o.op == ReduceOp::weighted_mean ? total
                                                            : 1;
-      value[p] = o.op == ReduceOp::premul_sum ? value[p] * factor : value[p] / scale;
-      magnitude[p] *= o.op == ReduceOp::premul_sum ? std::abs(factor) : 1 / std::abs(scale);
+      value[p] /= scale;
+      magnitude[p] /= std::abs(scale);
     }
     if (o.op != ReduceOp::sum) roundings += 3;
   }
@@ -222,6 +278,32 @@ inline Expected floats(const Meaning& meaning, const Rules& rules, const Operand
     expected.bound[p] = drift(carried, roundings) * magnitude[p] + lost +
                         carried.least() * static_cast<Real>(roundings) +
                         format.unit() * std::abs(value[p]) * 2 + format.least();
+  const Real largest = value_of(format, format.largest);
+  const bool is_beyond = std::abs(value[0]) > largest;
+  if (rules.saturates) {
+    Real mass = 0;
+    bool has_nan = false;
+    for (const Real x : terms) {
+      mass += std::abs(x);
+      has_nan |= std::isnan(x);
+    }
+    if (is_beyond) {
+      expected.value[0] = value[0] = std::copysign(largest, value[0]);
+      expected.bound[0] = drift(carried, roundings) * largest;
+    }
+    // Only what is carried in 8 bits saturates on the way.
+    if (carried.bits == 8 && mass > largest && !has_nan) {
+      expected.bound[0] = drift(carried, roundings) * (std::isinf(mass) ? largest : mass);
+      if (o.op == ReduceOp::sum || o.op == ReduceOp::premul_sum) {
+        saturate_sum(expected, terms, largest);
+      } else {  // one of the two divisions comes first, of means of both signs anything
+        expected.value[0] = 0;
+        expected.bound[0] = largest;
+        expected.may_be_nan = std::isnan(value[0]);
+      }
+      value = expected.value;
+    }
+  }
   for (std::size_t p = 0; p < parts; ++p) put_real(dtype, value[p], expected.bits.data(), p);
   return expected;
 }

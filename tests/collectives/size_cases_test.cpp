@@ -26,8 +26,9 @@ TEST_P(SizeCases, ZER_1_NoElements) {
       const bool is_matrix = collective == Collective::all_to_all_v;
       o.counts.assign(is_matrix ? ranks * ranks : ranks, 0);
       o.counts.front() = shape[1];
-      o.ragged = true;
+      o.ragged = is_matrix;
     }
+    if (collective == Collective::permute) o.permutation = {{0, 0}};
     const auto call = [&] {
       const TensorView none{nullptr, dtype, shape, {}, GetParam()};
       const TensorView out{nullptr, dtype, output_shape(collective, shape, o), {}, GetParam()};

@@ -27,7 +27,17 @@ enum class Placement {
   at_start,  // in place: results at the start of the input's slices, MPI's place
 };
 
-enum class Data { whole, random };
+// special: NaN, infinities, zeros of both signs, subnormal numbers, of 8-bit floats what saturates;
+// any bits where floats aren't combined.
+enum class Data { whole, random, special };
+
+// A well mixed hash of k; `salt` tells choices apart that have nothing to do with each other.
+inline std::uint64_t mixed(std::uint64_t k, std::uint64_t salt) {
+  std::uint64_t z = (k + 1) * 0x9e3779b97f4a7c15u + salt * 0xd1342543de82ef95u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
 
 struct Trial {
   plain::Meaning meaning;
@@ -149,6 +159,65 @@ inline void Trial::lay_out() {
   lists = !is_regular(in_rows, in_at) || !is_regular(out_rows, out_at);
 }
 
+namespace detail {
+
+// Each column has one kind of special values, on a quarter of the ranks, so that a result is
+// about one of them. Columns 0, 6, ... have none but zeros and subnormal numbers.
+inline plain::Real special_number(DType dtype, ReduceOp op, std::int64_t rank, std::int64_t i) {
+  const plain::Format format = plain::format_of(dtype);
+  const bool is_float8 = format.bits == 8;
+  const std::uint64_t column = static_cast<std::uint64_t>(i);
+  const std::uint64_t h = mixed(column * 4096 + static_cast<std::uint64_t>(rank), 11);
+  // Parts of complex products would meet zeros, or infinities of either sign.
+  const bool is_special = h % 4 == 0 && !(is_complex(dtype) && op == ReduceOp::prod);
+  const bool is_negative = (h >> 8) % 2 != 0;
+  const plain::Real infinity = std::numeric_limits<plain::Real>::infinity();
+  switch (is_special ? column % 6 : 0) {
+    case 1:
+      return infinity;
+    case 2:
+      return -infinity;
+    case 3:
+      return std::numeric_limits<plain::Real>::quiet_NaN();
+    case 4:
+      return is_negative ? -infinity : infinity;
+    case 5:
+      if (is_float8)
+        return std::copysign(plain::value_of(format, format.largest), is_negative ? -1.0L : 1.0L);
+      break;
+    default:
+      break;
+  }
+  // Products must neither overflow nor underflow, nor be 0 times infinity.
+  const plain::Real sign = is_negative ? -1 : 1;
+  if (op == ReduceOp::prod) return column % 6 == 0 && h % 32 == 0 ? 0 * sign : sign;
+  constexpr plain::Real magnitudes[] = {0, 0, 1, 2, 0.5L};
+  const std::uint64_t which = (h >> 16) % 6;
+  return sign * (which == 5 ? format.least() : magnitudes[which]);
+}
+
+inline void fill_special(const Tensor& numbers, ReduceOp op, bool combines) {
+  const DType dtype = numbers.dtype();
+  const auto width = static_cast<std::int64_t>(size_bytes(dtype));
+  const std::int64_t parts = is_complex(dtype) ? 2 : 1;
+  const std::int64_t ranks = numbers.shape()[0], columns = numbers.shape()[1];
+  for (std::int64_t r = 0; r < ranks; ++r)
+    for (std::int64_t i = 0; i < columns; ++i) {
+      std::byte* const element = numbers.data() + (r * columns + i) * width;
+      if (!combines || !(is_floating(dtype) || is_complex(dtype))) {
+        for (std::int64_t b = 0; b < width; ++b)
+          element[b] = static_cast<std::byte>(
+              mixed(static_cast<std::uint64_t>((r * columns + i) * width + b), 12));
+        continue;
+      }
+      for (std::int64_t p = 0; p < parts; ++p)
+        plain::put_real(dtype, special_number(dtype, op, r, parts * i + p), element,
+                        static_cast<std::size_t>(p));
+    }
+}
+
+}  // namespace detail
+
 inline std::vector<std::byte> Trial::filled_block() const {
   std::vector<std::byte> block(static_cast<std::size_t>(block_bytes), std::byte{0xa5});
   const std::int64_t longest = *std::ranges::max_element(in_rows) * meaning.row;
@@ -156,6 +225,8 @@ inline std::vector<std::byte> Trial::filled_block() const {
   if (longest == 0) return block;
   if (data == Data::whole && reduces(meaning.collective))
     fill_whole_numbers(numbers.view(), 7, meaning.ranks, meaning.options.op);
+  else if (data == Data::special)
+    detail::fill_special(numbers, meaning.options.op, reduces(meaning.collective));
   else
     fill_random(numbers.view(), static_cast<std::uint64_t>(meaning.ranks * 1000 + longest));
   for (std::size_t r = 0; r < in_rows.size(); ++r)
@@ -295,7 +366,10 @@ inline std::string Trial::judge(const std::vector<std::byte>& before,
       std::string text;
       for (std::size_t p = 0; real && p < parts; ++p) {
         const plain::Real value = plain::real_at(meaning.dtype, found, p);
-        near = near && std::abs(value - expected.value[p]) <= expected.bound[p];
+        const std::size_t part = bytes / parts;
+        near = near && (std::abs(value - expected.value[p]) <= expected.bound[p] ||
+                        (expected.may_be_nan && std::isnan(value)) ||
+                        std::memcmp(found + p * part, expected.bits.data() + p * part, part) == 0);
         text += fmt::format(" {} instead of {} +- {}", static_cast<double>(value),
                             static_cast<double>(expected.value[p]),
                             static_cast<double>(expected.bound[p]));
@@ -317,7 +391,10 @@ inline std::string Trial::to_string() const {
       "{} {} {} of {} R={} d0={} row={} root={} placement={}{}{}", name(meaning.collective),
       o.algorithm, reduces(meaning.collective) ? name(o.op) : "copy", name(meaning.dtype),
       meaning.ranks, meaning.rows, meaning.row, o.root, static_cast<int>(placement),
-      data == Data::whole ? " whole" : " random", steps ? " steps" : "");
+      data == Data::whole     ? " whole"
+      : data == Data::special ? " special"
+                              : " random",
+      steps ? " steps" : "");
   for (const Group& group : o.groups) text += fmt::format(" [{}]", fmt::join(group, " "));
   if (!o.counts.empty()) text += fmt::format(" counts {}", fmt::join(o.counts, " "));
   if (!o.receive_displacements.empty())

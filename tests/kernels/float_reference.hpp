@@ -94,7 +94,7 @@ struct FloatRules {
   }
 
   Stored store(Value c) const {
-    if (!keeps_nans()) return element_of<S>(is_ordered(rules.op) ? fitted_input(c) : fitted<S>(c));
+    if (!keeps_nans()) return element_of<S>(is_ordered(rules.op) ? fitted_input(c) : c);
     S stored;
     std::memcpy(&stored, &c, sizeof(S));
     return stored;

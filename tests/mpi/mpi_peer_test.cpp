@@ -48,7 +48,9 @@ Tensor theirs(const Problem& problem, const Tensor& whole) {
 
 Tensor ours(const Problem& problem, const Tensor& whole) {
   Tensor result(problem.dtype, {problem.elements});
-  reduce_ranks(whole.view(), result.view(), {.op = problem.op, .nan = problem.nan});
+  CollectiveOptions options{.op = problem.op};
+  if (has_nan(problem.dtype)) options.nan = problem.nan;
+  reduce_ranks(whole.view(), result.view(), options);
   return result;
 }
 

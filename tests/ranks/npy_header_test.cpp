@@ -114,7 +114,7 @@ TEST(NpyHeader, ReadsVersions2And3) {
 }
 
 TEST(NpyHeader, RefusesWhatIsNoNpyFile) {
-  refuse(ErrorKind::bad_input, {"no .npy file", "begins with ''"}, "");
+  refuse(ErrorKind::bad_input, {"no .npy file", "it is empty"}, "");
   refuse(ErrorKind::bad_input, {"no .npy file", "begins with 'PK?'"}, std::string("PK\3", 3));
   refuse(ErrorKind::bad_input, {"truncated", "byte 6"}, "\x93NUMPY");
   refuse(ErrorKind::bad_input, {"truncated", "byte 9"}, std::string("\x93NUMPY\1\0\1", 9));
