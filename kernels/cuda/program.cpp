@@ -342,8 +342,10 @@ class PreparedProgram final : public PreparedFold {
       tables_.out_rows =
           std::max<std::int64_t>(tables_.out_rows, std::int64_t{piece.out_row} + piece.out_rows);
       const ProgramKind kind = found.code.kind;
-      Draft& draft = drafts[static_cast<std::size_t>(kind)];
       const auto& leaves = found.code.leaves;
+      // What leaves no result may name no output row at all.
+      if (piece.out_rows == 0 && kind != ProgramKind::running) continue;
+      Draft& draft = drafts[static_cast<std::size_t>(kind)];
       draft.pieces.push_back({.begin = piece.begin,
                               .end = piece.end,
                               .out_begin = piece.out_begin,
