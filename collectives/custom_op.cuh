@@ -49,6 +49,9 @@ class CudaOps final : public cuda::ProgramOps {
   }
   bool is_rare() const override { return cuda::is_rare<Hop<Op>>; }
   cuda::Sides sides() const override { return cuda::Sides::kept; }
+  bool folds_subtrees(cuda::ProgramKind kind) const override {
+    return cuda::folds_subtrees<Hop<Op>>(kind);
+  }
   void launch(const cuda::ProgramPart& part, const cuda::KernelTensors& tensors,
               Stream stream) const override {
     if (part.kind == cuda::ProgramKind::copy)

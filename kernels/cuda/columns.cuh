@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The columns that a thread folds, as memory and as registers: how a row of them is read and
-// written.
+// written. An access has
+//   columns            how many columns a thread folds at once; column(c) is their distance from
+//                      the first, exists(c) whether the row has that one
+//   neighbours         how many of them lie side by side: the next thread's first follows them
+//   load(at)           reads them from a row, as they lie in memory; elements(raw) takes them apart
+//   store(values, at)  writes them to a row
 #pragma once
 
 #include <cstdint>
@@ -14,12 +19,6 @@
 
 namespace vranks::cuda {
 
-// An access has
-//   columns      how many columns a thread folds at once, and column(c) their distance from the
-//                first, and exists(c) whether the row has that one;
-//   neighbours   how many of them lie side by side: the next thread's first follows them;
-//   load(at)     reads them from a row, as they lie in memory; elements(raw) takes them apart;
-//   store(values, at)
 template <class T, int N>
 struct Values {
   T values[N];
@@ -104,19 +103,12 @@ struct SomeColumns {
 // that begin anywhere: two aligned words are read for each, and shifted. All of them exist, and as
 // many behind each, so that no word is read which holds nothing of the row.
 template <class T, int groups>
-struct ShiftedGroups {
+struct ShiftedGroups : Groups<T, 4 / sizeof(T), groups> {
   static_assert(sizeof(T) < 4);
-  static constexpr int neighbours = 4 / sizeof(T);
-  static constexpr int columns = neighbours * groups;
-  static constexpr int behind = neighbours;  // columns that must exist behind the last
+  using Base = Groups<T, 4 / sizeof(T), groups>;
+  using typename Base::Raw;
+  static constexpr int behind = Base::neighbours;  // columns that must exist behind the last
 
-  static __device__ __forceinline__ int column(int c) {
-    return c / neighbours * (block_threads * neighbours) + c % neighbours;
-  }
-  static __device__ __forceinline__ bool exists(int) { return true; }
-  struct Raw {
-    std::uint32_t words[groups];
-  };
   __device__ __forceinline__ Raw load(const std::byte* at) const {
     const auto beyond = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(at) % 4);
     const auto* const words = reinterpret_cast<const std::uint32_t*>(at - beyond);
@@ -125,18 +117,14 @@ struct ShiftedGroups {
     for (int g = 0; g < groups; ++g) {
       const std::uint32_t low = words[g * block_threads];
       const std::uint32_t high = beyond == 0 ? 0 : words[g * block_threads + 1];
-      raw.words[g] = __funnelshift_r(low, high, 8 * beyond);
+      raw.packs[g] = __funnelshift_r(low, high, 8 * beyond);
     }
     return raw;
   }
-  static __device__ __forceinline__ Values<T, columns> elements(const Raw& raw) {
-    Values<T, columns> loaded;
-    memcpy(&loaded, &raw, sizeof(raw));
-    return loaded;
-  }
-  __device__ __forceinline__ void store(const Values<T, columns>& row, std::byte* at) const {
+  __device__ __forceinline__ void store(const Values<T, Base::columns>& row, std::byte* at) const {
 #pragma unroll
-    for (int c = 0; c < columns; ++c) reinterpret_cast<T*>(at)[column(c)] = row.values[c];
+    for (int c = 0; c < Base::columns; ++c)
+      reinterpret_cast<T*>(at)[Base::column(c)] = row.values[c];
   }
 };
 

@@ -55,6 +55,9 @@ class KnownOps final : public ProgramOps {
     return visit(ProgramKind::tree,
                  []<class Op>() { return commutes<Op> ? Sides::free : Sides::own_first; });
   }
+  bool folds_subtrees(ProgramKind kind) const override {
+    return visit(kind, [&]<class Op>() { return cuda::folds_subtrees<Op>(kind); });
+  }
   void launch(const ProgramPart& part, const KernelTensors& tensors, Stream stream) const override {
     visit(part.kind, [&]<class Op>() {
       if constexpr (std::is_same_v<Op, KeepBits<typename Op::Element>>) {
@@ -115,6 +118,24 @@ ProgramKind kind_of(const Code& code, int waiting, bool computes_alone) {
                   [&](const Leaf& leaf) { return leaf.bits == code.leaves[1].bits; });
   if (waiting > 0 || !one_after_the_other) return ProgramKind::tree;
   return code.leaves.size() <= 4 ? ProgramKind::few : ProgramKind::linear;
+}
+
+// Whether the first leaves are a balanced tree of subtree_leaves leaves, none of them fused.
+bool is_subtree(std::span<const Leaf> leaves) {
+  constexpr std::uint32_t merges[subtree_leaves] = {0, 0, 0, 1, 0, 0, 0, 2};
+  for (std::size_t k = 0; k < subtree_leaves; ++k) {
+    const std::uint32_t bits = leaves[k].bits, found = bits >> merges_at & 31;
+    const std::uint32_t starts = k % 2 == 0 ? leaf_starts : 0u;
+    if ((bits & (leaf_starts | leaf_is_fused)) != starts) return false;
+    if (k == subtree_leaves - 1 ? found < merges[k] : found != merges[k]) return false;
+  }
+  return true;
+}
+
+// Marks the subtrees that a kernel finds in a block of leaves that it reads at once.
+void mark_subtrees(std::vector<Leaf>& leaves) {
+  for (std::size_t k = 0; k + subtree_leaves <= leaves.size(); k += subtree_leaves)
+    if (is_subtree(std::span(leaves).subspan(k))) leaves[k].bits |= leaf_begins_subtree;
 }
 
 // Reads the steps of a piece, checking that they are code of a stack machine.
@@ -333,6 +354,7 @@ class PreparedProgram final : public PreparedFold {
         const bool is_linear =
             found.code.kind == ProgramKind::few || found.code.kind == ProgramKind::linear;
         if (is_linear && ops_->is_rare()) found.code.kind = ProgramKind::tree;
+        if (ops_->folds_subtrees(found.code.kind)) mark_subtrees(found.code.leaves);
         found.first_word = drafts[static_cast<std::size_t>(found.code.kind)].add_code(found.code);
         for (const Leaf& leaf : found.code.leaves) {
           tables_.in_rows = std::max<std::int64_t>(tables_.in_rows, leaf.row + 1);

@@ -46,6 +46,10 @@ enum LeafBits : std::uint32_t {
   leaf_is_first = 4,  // otherwise it is op(leaf, top), not op(top, leaf)
   leaf_is_fused = 8,  // where the rules for positions say so
 };
+// Otherwise senseless together: the leaf begins a balanced tree over so many leaves, of which none
+// is fused, and which a kernel that folds_subtrees() folds without looking at their bits.
+inline constexpr std::uint32_t leaf_begins_subtree = leaf_starts | leaf_is_first;
+inline constexpr int subtree_leaves = 8;
 inline constexpr int merges_at = 4;  // 5 bits
 inline constexpr int swaps_at = 9;   // deep_waiting bits
 static_assert(swaps_at + deep_waiting <= 32);
@@ -178,6 +182,12 @@ inline constexpr bool is_rare<arithmetic::IntegerHop<T, T>> = false;
 template <class Op>
 inline constexpr bool commutes = !std::is_same_v<Op, arithmetic::NanKeepingHop>;
 
+// Whether kernels of that kind fold balanced subtrees without the stack machine.
+template <class Op>
+constexpr bool folds_subtrees(ProgramKind kind) {
+  return kind == ProgramKind::tree && commutes<Op> && rows_at_once<Op>(kind) == subtree_leaves;
+}
+
 // Launches the kernel of that part. Compiled for every op that visit_hop knows, and KeepBits.
 template <class Op>
 void launch_program(const Op& op, const ProgramPart& part, const KernelTensors& tensors,
@@ -200,6 +210,8 @@ class ProgramOps {
   // Whether linear orders have no kernels of their own.
   virtual bool is_rare() const = 0;
   virtual Sides sides() const = 0;
+  // As folds_subtrees() of the op.
+  virtual bool folds_subtrees(ProgramKind kind) const = 0;
   virtual void launch(const ProgramPart& part, const KernelTensors& tensors,
                       Stream stream) const = 0;
 };

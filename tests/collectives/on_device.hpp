@@ -12,20 +12,12 @@
 
 #include "collectives/collectives.hpp"
 #include "ranks/error.hpp"
+#include "tests/on_every_device.hpp"
 
 namespace vranks {
 
-// Test cases that run on every device: "Cpu" always, "Cuda" skipped where there is none.
-class OnDevice : public testing::TestWithParam<Device> {
+class OnDevice : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    try {
-      backend_for(GetParam());
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-
   // The output of a call on x of shape (ranks, x.size() / ranks): (ranks, n) or (n,). Output memory
   // is filled with 0xa5 first, so that a missing write shows.
   template <class T>
@@ -85,14 +77,6 @@ class OnDevice : public testing::TestWithParam<Device> {
     return row;
   }
 };
-
-inline std::string device_name(const testing::TestParamInfo<Device>& parameter) {
-  return parameter.param.kind == DeviceKind::cpu ? "Cpu" : "Cuda";
-}
-
-#define VR_ON_EVERY_DEVICE(suite)                                                                  \
-  INSTANTIATE_TEST_SUITE_P(Devices, suite, testing::Values(Device{}, Device{DeviceKind::cuda, 0}), \
-                           device_name)
 
 // The message of the Error that f throws; fails if it throws none.
 template <class F>

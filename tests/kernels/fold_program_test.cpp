@@ -12,9 +12,9 @@
 
 #include "kernels/backend.hpp"
 #include "random_program.hpp"
-#include "ranks/error.hpp"
 #include "rules_cases.hpp"
 #include "rules_reference.hpp"
+#include "tests/on_every_device.hpp"
 
 namespace vranks {
 namespace {
@@ -116,16 +116,8 @@ void check(Device device, Arithmetic rules, const Sizes& sizes, std::uint64_t se
 
 // --- cases ---------------------------------------------------------------------------------------
 
-class FoldProgramOnDevice : public testing::TestWithParam<Device> {
+class FoldProgramOnDevice : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    try {
-      backend_for(GetParam());
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-
   void check_rules(DType dtype, const Sizes& sizes, int repeats, std::uint64_t seed) const {
     for (const Arithmetic& rules : all_rules(dtype))
       for (int k = 0; k < repeats; ++k) {
@@ -199,11 +191,7 @@ TEST_P(FoldProgramOnDevice, ActionsMeanWhatTheySay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, FoldProgramOnDevice,
-                         testing::Values(Device{}, Device{DeviceKind::cuda, 0}),
-                         [](const auto& parameter) {
-                           return parameter.param.kind == DeviceKind::cpu ? "Cpu" : "Cuda";
-                         });
+VR_ON_EVERY_DEVICE(FoldProgramOnDevice);
 
 }  // namespace
 }  // namespace vranks

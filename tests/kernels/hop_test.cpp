@@ -9,23 +9,14 @@
 #include <gtest/gtest.h>
 
 #include "kernels/backend.hpp"
-#include "ranks/error.hpp"
 #include "rules_cases.hpp"
 #include "rules_reference.hpp"
+#include "tests/on_every_device.hpp"
 
 namespace vranks {
 namespace {
 
-class HopOnDevice : public testing::TestWithParam<Device> {
- protected:
-  void SetUp() override {
-    try {
-      backend_for(GetParam());
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-};
+class HopOnDevice : public OnEveryDevice {};
 
 // What the hop's destination must hold, from its operands in host memory.
 template <class T, class Rules>
@@ -200,11 +191,7 @@ TEST_P(HopOnDevice, EveryRule) {
         }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, HopOnDevice,
-                         testing::Values(Device{}, Device{DeviceKind::cuda, 0}),
-                         [](const auto& parameter) {
-                           return parameter.param.kind == DeviceKind::cpu ? "Cpu" : "Cuda";
-                         });
+VR_ON_EVERY_DEVICE(HopOnDevice);
 
 }  // namespace
 }  // namespace vranks

@@ -13,7 +13,7 @@
 #include "kernels/backend.hpp"
 #include "kernels/hop_arithmetic.hpp"
 #include "random_expression.hpp"
-#include "ranks/error.hpp"
+#include "tests/on_every_device.hpp"
 
 namespace vranks {
 namespace {
@@ -85,18 +85,8 @@ void expect_in_bound(T result, const std::vector<T>& x, int combines, Fp8Mode mo
       << " half ULPs of 1";
 }
 
-class LogSumExpOnDevice : public testing::TestWithParam<Device> {
+class LogSumExpOnDevice : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    try {
-      backend_for(GetParam());
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-
-  const Backend& backend() const { return backend_for(GetParam()); }
-
   // The result of each column of `in`, rows one behind the other.
   template <class T>
   std::vector<T> folded(const std::vector<FoldStep>& code, int stack, Fp8Mode mode,
@@ -259,11 +249,7 @@ TEST_P(LogSumExpOnDevice, SpecialInputsAreExact) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, LogSumExpOnDevice,
-                         testing::Values(Device{}, Device{DeviceKind::cuda, 0}),
-                         [](const auto& parameter) {
-                           return parameter.param.kind == DeviceKind::cpu ? "Cpu" : "Cuda";
-                         });
+VR_ON_EVERY_DEVICE(LogSumExpOnDevice);
 
 }  // namespace
 }  // namespace vranks

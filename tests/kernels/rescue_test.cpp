@@ -11,7 +11,7 @@
 #include "kernels/backend.hpp"
 #include "kernels/tree_fold.hpp"
 #include "random_expression.hpp"
-#include "ranks/error.hpp"
+#include "tests/on_every_device.hpp"
 
 namespace vranks {
 namespace {
@@ -34,16 +34,8 @@ std::vector<T> random_column(std::int32_t rows, Random& random) {
   return x;
 }
 
-class RescueOnDevice : public testing::TestWithParam<Device> {
+class RescueOnDevice : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    try {
-      backend_for(GetParam());
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-
   // Both ways' results of the same input. Returns how many columns TreeFold had to form again.
   template <class T>
   int check(std::int32_t rows, std::int64_t columns, std::uint64_t seed) const {
@@ -129,11 +121,7 @@ TEST_P(RescueOnDevice, ProgramsAreTreeFold) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, RescueOnDevice,
-                         testing::Values(Device{}, Device{DeviceKind::cuda, 0}),
-                         [](const auto& parameter) {
-                           return parameter.param.kind == DeviceKind::cpu ? "Cpu" : "Cuda";
-                         });
+VR_ON_EVERY_DEVICE(RescueOnDevice);
 
 }  // namespace
 }  // namespace vranks

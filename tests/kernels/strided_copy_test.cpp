@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "kernels/backend.hpp"
-#include "ranks/error.hpp"
+#include "tests/on_every_device.hpp"
 
 namespace vranks {
 namespace {
@@ -68,16 +68,8 @@ void copy_plainly(const StridedCopy& copy, const std::byte* from, std::byte* to,
     copy_plainly(copy, from + i * copy.from_strides[d], to + i * copy.to_strides[d], d + 1);
 }
 
-class StridedCopyOnDevice : public testing::TestWithParam<Device> {
+class StridedCopyOnDevice : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    try {
-      backend_for(GetParam());
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-
   void check(const std::vector<std::int64_t>& extents, std::int64_t element_bytes,
              Random& random) const {
     const Memory source = Memory::random(extents, element_bytes, true, random);
@@ -155,11 +147,7 @@ TEST_P(StridedCopyOnDevice, OneRun) {
   EXPECT_TRUE(std::equal(from.begin(), from.end(), found.begin() + 1));
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, StridedCopyOnDevice,
-                         testing::Values(Device{}, Device{DeviceKind::cuda, 0}),
-                         [](const auto& parameter) {
-                           return parameter.param.kind == DeviceKind::cpu ? "Cpu" : "Cuda";
-                         });
+VR_ON_EVERY_DEVICE(StridedCopyOnDevice);
 
 // --- the fewest dimensions -----------------------------------------------------------------------
 
