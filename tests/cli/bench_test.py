@@ -5,8 +5,10 @@
 import csv
 import io
 import json
+import os
 import pathlib
 import re
+import unittest
 
 import program
 
@@ -312,6 +314,11 @@ class MistakeTest(program.ProgramTest):
                 (["--format", "xml"], "'xml'"),
                 (["8:1G"], "'8:1G'", "no option")):
             self.refuse(["bench", *arguments], *phrases)
+
+    @unittest.skipIf(os.environ.get("VRANKS_SANITIZE"), "the sanitizer stops at such sizes itself")
+    def test_memory_that_no_machine_has(self):
+        self.refuse(["bench", "--bytes", "64T", "--device", "cpu"], "--bytes",
+                    "70368744177664 bytes", "give fewer")
 
 
 if __name__ == "__main__":
