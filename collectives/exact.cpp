@@ -10,6 +10,7 @@
 
 #include "collectives/exact_column.hpp"
 #include "collectives/exact_expected.hpp"
+#include "collectives/exact_judge.hpp"
 #include "collectives/float_grid.hpp"
 
 namespace vranks {
@@ -37,87 +38,6 @@ std::uint64_t to_bits(T x, bool is_truth) {
     return x.byte != 0;
   else
     return is_truth ? x != 0 : static_cast<std::uint64_t>(x);
-}
-
-// --- comparing ----------------------------------------------------------------------------------
-
-// Element i came out as `y`, which is off by more than nothing.
-void note(Deviation& deviation, std::int64_t i, double y, double exact, double distance,
-          double ulps, double bound, double bound_used) {
-  if (bound_used > 1) ++deviation.over_bound;
-  deviation.max_abs = std::max(deviation.max_abs, distance);
-  deviation.max_ulp = std::max(deviation.max_ulp, ulps);
-  if (deviation.worst >= 0 && bound_used <= deviation.max_bound_used) return;
-  deviation.max_bound_used = bound_used;
-  deviation.worst = i;
-  deviation.worst_y = y;
-  deviation.worst_exact = exact;
-  deviation.worst_bound = bound;
-}
-
-void judge(Deviation& deviation, std::int64_t i, double y, const Expected& expected,
-           const Problem& problem, bool is_narrowed) {
-  const FloatGrid& grid = grid_of(problem.dtype);
-  const double exact = expected.value.hi;
-  double reference = nearest(expected.value, expected.shift, grid);
-  if (std::isinf(reference) && !grid.has_infinity) reference = NAN;
-  const bool is_reference = std::isnan(y)
-                                ? std::isnan(reference)
-                                : y == reference && std::signbit(y) == std::signbit(reference);
-  if (!is_reference) ++deviation.different;
-
-  if (!std::isfinite(exact) || !std::isfinite(y)) {
-    // To the other side where the tolerance reaches as far.
-    const bool has_sign = std::signbit(y) == std::signbit(exact) ||
-                          expected.tolerance - std::abs(exact) >= expected.scaled(grid.largest);
-    const bool is_overflow = (expected.may_overflow || std::isinf(exact)) &&
-                             (grid.has_infinity ? std::isinf(y) && has_sign : std::isnan(y));
-    const bool is_right = is_overflow || y == exact || (std::isnan(y) && std::isnan(exact));
-    if (is_right) return;
-    if (expected.may_become(expected.scaled(y)))
-      ++deviation.unjudged;
-    else
-      note(deviation, i, y, expected.unscaled(exact), HUGE_VAL, HUGE_VAL, 0, HUGE_VAL);
-    return;
-  }
-  const double distance = std::abs(expected.scaled(y) - exact - expected.value.lo);
-  double bound = expected.tolerance;
-  if (is_narrowed) bound += expected.scaled(ulp_at(y, problem.dtype)) / 2;
-  if (distance > bound && expected.saturates && expected.may_become(expected.scaled(y))) {
-    ++deviation.unjudged;
-    return;
-  }
-  const int spacing = grid.spacing(exact == 0 ? grid.lowest : std::ilogb(exact) + expected.shift);
-  // Below the smallest double nothing can be told, nor does it matter.
-  if (expected.unscaled(distance) != 0)
-    note(deviation, i, y, expected.unscaled(exact), expected.unscaled(distance),
-         std::ldexp(distance, expected.shift - spacing), expected.unscaled(bound),
-         bound > 0 ? distance / bound : HUGE_VAL);
-  else if (!is_reference && is_ordered(problem.op))
-    ++deviation.over_bound;  // -0 < +0 is a rule there
-}
-
-template <class T>
-void judge_integer(Deviation& deviation, std::int64_t i, T y, T expected) {
-  if (y == expected) return;
-  ++deviation.different;
-  const double distance =
-      std::abs(static_cast<double>(static_cast<Int128>(y) - static_cast<Int128>(expected)));
-  note(deviation, i, static_cast<double>(y), static_cast<double>(expected), distance, distance, 0,
-       HUGE_VAL);
-}
-
-void merge(Deviation& all, const Deviation& part) {
-  const Deviation before = all;
-  const bool is_worse =
-      part.worst >= 0 && (all.worst < 0 || part.max_bound_used > all.max_bound_used);
-  if (is_worse) all = part;
-  all.compared = before.compared + part.compared;
-  all.different = before.different + part.different;
-  all.over_bound = before.over_bound + part.over_bound;
-  all.unjudged = before.unjudged + part.unjudged;
-  all.max_abs = std::max(before.max_abs, part.max_abs);
-  all.max_ulp = std::max(before.max_ulp, part.max_ulp);
 }
 
 // Rows are read in memory's order, a tile of columns at a time, and in blocks of rows when there
@@ -198,7 +118,7 @@ Deviation compare_scan(const Question& question, const Add& add_element,
     }
   }
   Deviation all;
-  for (const Deviation& part : parts) merge(all, part);
+  for (const Deviation& part : parts) add_part(all, part);
   return all;
 }
 
@@ -243,7 +163,7 @@ Deviation compare(const Question& question, const Add& add_element, const Judge&
         judge_column(part, answer, (first + tile) * cut.columns + c, mine[c]);
       }
     }
-    for (const Deviation& part : parts) merge(all, part);
+    for (const Deviation& part : parts) add_part(all, part);
   }
   return all;
 }
@@ -292,7 +212,7 @@ Deviation compare_integers(const Question& question) {
 template <class T>
 void judge_float(Deviation& part, const Answer<T>& answer, std::int64_t i, Expected expected) {
   saturate(expected, answer.problem, answer.bound);
-  judge(part, i, to_double(answer.y[i]), expected, answer.problem, answer.is_narrowed());
+  judge_element(part, i, to_double(answer.y[i]), expected, answer.problem, answer.is_narrowed());
 }
 
 // A running sum that is looked at after each rank, so that no look goes back to the first.
@@ -395,9 +315,10 @@ Deviation compare_complex(const Question& question) {
           }
           ++part.compared;
           for (const bool is_imaginary : {false, true})
-            judge(part, i, to_double(is_imaginary ? answer.y[i].im : answer.y[i].re),
-                  expected_complex_product(answer.problem, answer.bound, column, is_imaginary),
-                  answer.problem, false);
+            judge_element(
+                part, i, to_double(is_imaginary ? answer.y[i].im : answer.y[i].re),
+                expected_complex_product(answer.problem, answer.bound, column, is_imaginary),
+                answer.problem, false);
         });
     if (!question.is_scan()) return products;
     parts.in.ranks = 1;
@@ -406,7 +327,7 @@ Deviation compare_complex(const Question& question) {
   parts.in.element_bytes /= 2;
   Deviation found = compare_floats<decltype(T::re)>(parts);
   if (found.worst >= 0) found.worst /= 2;
-  merge(found, products);
+  add_part(found, products);
   return found;
 }
 

@@ -21,104 +21,11 @@
 #include "kernels/tree_fold.hpp"
 #include "ranks/random.hpp"
 #include "ranks/tensor.hpp"
+#include "tests/collectives/exact_inputs.hpp"
 #include "tests/collectives/rational.hpp"
 
 namespace vranks {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-// How the elements of a made input look.
-enum class Values { uniform, any_bits, subnormal, cancelling };
-
-double element(const Tensor& tensor, std::int64_t i) {
-  return element_as_double(tensor.data(), i, tensor.dtype());
-}
-
-// Exact where `x` is a number of the tensor's dtype. Precondition: that one isn't complex.
-void set_element(const Tensor& tensor, std::int64_t i, double x) {
-  visit(tensor.dtype(), [&]<class T>() {
-    if constexpr (std::is_same_v<T, Half>)
-      tensor.as<T>()[i] = to_half(static_cast<float>(x));
-    else if constexpr (std::is_same_v<T, BFloat16>)
-      tensor.as<T>()[i] = to_bfloat16(static_cast<float>(x));
-    else if constexpr (std::is_same_v<T, Float8E4M3>)
-      tensor.as<T>()[i] = to_float8_e4m3(static_cast<float>(x), true);
-    else if constexpr (std::is_same_v<T, Float8E5M2>)
-      tensor.as<T>()[i] = to_float8_e5m2(static_cast<float>(x), true);
-    else if constexpr (std::is_arithmetic_v<T>)
-      tensor.as<T>()[i] = static_cast<T>(x);
-  });
-}
-
-Tensor make_input(DType dtype, std::int64_t ranks, std::int64_t n, Values values,
-                  std::uint64_t seed) {
-  Tensor tensor(dtype, {ranks, n});
-  std::mt19937_64 random(seed);
-  for (std::int64_t i = 0; i < tensor.bytes(); ++i) tensor.data()[i] = std::byte(random());
-  if (values == Values::any_bits) return tensor;
-  const FloatGrid& grid = grid_of(dtype);
-  for (std::int64_t i = 0; i < tensor.elements(); ++i) {
-    double x = std::ldexp(static_cast<double>(random() >> 11), -52) - 1;
-    if (values == Values::subnormal) x *= 8 * grid.smallest_normal();
-    if (values == Values::cancelling && i >= n && random() % 4 != 0) x = -element(tensor, i - n);
-    set_element(tensor, i, round_to(cpp_rational(x), dtype));
-  }
-  return tensor;
-}
-
-// The factor and the weights that tests give the ops that take them.
-double factor_of(ReduceOp op) { return op == ReduceOp::premul_sum ? 3 : 1; }
-std::vector<double> weights_of(ReduceOp op, std::int64_t ranks) {
-  std::vector<double> weights;
-  for (std::int64_t r = 0; op == ReduceOp::weighted_mean && r < ranks; ++r)
-    weights.push_back(static_cast<double>(1 + r % 5) / 3);
-  return weights;
-}
-
-Tensor direct(const Tensor& in, ReduceOp op, NanPolicy policy = NanPolicy::propagate) {
-  Tensor out(in.dtype(), {in.shape()[1]});
-  CollectiveOptions options{
-      .op = op, .factor = factor_of(op), .weights = weights_of(op, in.shape()[0])};
-  if (is_ordered(op) && has_nan(in.dtype())) options.nan = policy;
-  reduce_ranks(in.view(), out.view(), options);
-  return out;
-}
-
-Problem problem_of(const Tensor& in, ReduceOp op, NanPolicy policy = NanPolicy::propagate) {
-  return {.collective = Collective::reduce,
-          .ranks = in.shape()[0],
-          .elements = in.shape()[1],
-          .dtype = in.dtype(),
-          .op = op,
-          .nan = policy,
-          .factor = factor_of(op),
-          .weights = weights_of(op, in.shape()[0])};
-}
-
-Deviation deviation_of(const Tensor& in, const Tensor& out, ReduceOp op,
-                       NanPolicy policy = NanPolicy::propagate) {
-  const Problem problem = problem_of(in, op, policy);
-  return deviation_from_exact(problem, rows_of(in.view(), "input"), out.data(),
-                              direct_bound(problem));
-}
-
-// One column of f32 or another dtype, and a result for it.
-Deviation judge(DType dtype, ReduceOp op, const std::vector<double>& column, double y,
-                NanPolicy policy = NanPolicy::propagate) {
-  Tensor in(dtype, {static_cast<std::int64_t>(column.size()), 1});
-  Tensor out(dtype, {1});
-  for (std::size_t r = 0; r < column.size(); ++r)
-    set_element(in, static_cast<std::int64_t>(r), column[r]);
-  set_element(out, 0, y);
-  return deviation_of(in, out, op, policy);
-}
-
-bool is_accepted(DType dtype, ReduceOp op, const std::vector<double>& column, double y,
-                 NanPolicy policy = NanPolicy::propagate) {
-  return judge(dtype, op, column, y, policy).over_bound == 0;
-}
 
 DType any_floating() {
   return *rc::gen::element(DType::f64, DType::f32, DType::f16, DType::bf16, DType::f8e4m3,
@@ -311,75 +218,6 @@ TEST(Exact, IntegersAreExact) {
   EXPECT_EQ(off.over_bound, 1);
   EXPECT_EQ(off.max_abs, 2);
   EXPECT_EQ(off.worst_exact, 16777218);
-}
-
-// One pass over the ranks finds what a look at each row by itself does.
-TEST(Exact, AScanIsJudgedAsItsRows) {
-  constexpr std::int64_t ranks = 9, n = 300;
-  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
-  std::uint64_t seed = 0;
-  int scans = 0;
-  for (const DTypeInfo& dtype : dtypes())
-    for (const ReduceOpInfo& op : reduce_ops()) {
-      const bool has_divisor = op.op == ReduceOp::mean || op.op == ReduceOp::weighted_mean;
-      if (has_divisor || !supports(op.op, dtype.dtype)) continue;
-      const bool is_float = is_floating(dtype.dtype);
-      ++seed;
-      const Tensor in =
-          make_input(dtype.dtype, ranks, n,
-                     seed % 2 == 0 && is_float ? Values::uniform : Values::any_bits, seed);
-      // Sums of zeros, infinities and numbers near the smallest are looked at twice.
-      for (std::int64_t r = 0; is_float && r < ranks; ++r) {
-        set_element(in, r * n, r == 0 ? 0. : -0.);
-        set_element(in, r * n + 1, -0.);
-        set_element(in, r * n + 2, r == 3 ? infinity : r == 5 ? -infinity : 1);
-        set_element(in, r * n + 3, r == 4 ? nan : 2);
-        set_element(in, r * n + 4, grid_of(dtype.dtype).smallest_normal() / 2);
-      }
-      Tensor out(dtype.dtype, {ranks, n});
-      const double factor = factor_of(op.op);
-      run(Collective::scan, in.view(), out.view(), {.op = op.op, .factor = factor});
-      out.data()[(ranks - 2) * n * static_cast<std::int64_t>(dtype.bytes)] ^= std::byte{1};
-      Problem problem{.collective = Collective::scan,
-                      .ranks = ranks,
-                      .elements = n,
-                      .dtype = dtype.dtype,
-                      .op = op.op,
-                      .factor = factor};
-      Rows rows = rows_of(in.view(), "input");
-      std::vector<const std::byte*> results;
-      for (std::int64_t r = 0; r < ranks; ++r)
-        results.push_back(out.data() + r * n * static_cast<std::int64_t>(dtype.bytes));
-      const BoundOf bound_of = [&](std::int64_t count) {
-        Problem prefix = problem;
-        prefix.ranks = count;
-        return direct_bound(prefix);
-      };
-      const Deviation found = scan_deviation_from_exact(problem, rows, results, bound_of);
-      Deviation all;
-      for (std::int64_t r = 0; r < ranks; ++r) {
-        problem.ranks = rows.ranks = r + 1;
-        const Deviation row = deviation_from_exact(
-            problem, rows, results[static_cast<std::size_t>(r)], direct_bound(problem));
-        all.compared += row.compared;
-        all.different += row.different;
-        all.over_bound += row.over_bound;
-        all.unjudged += row.unjudged;
-        all.max_abs = std::max(all.max_abs, row.max_abs);
-        all.max_ulp = std::max(all.max_ulp, row.max_ulp);
-        all.max_bound_used = std::max(all.max_bound_used, row.max_bound_used);
-      }
-      SCOPED_TRACE(std::string(op.name) + " of " + std::string(dtype.name));
-      EXPECT_EQ(found.compared, all.compared);
-      EXPECT_EQ(found.different, all.different);
-      EXPECT_EQ(found.over_bound, all.over_bound);
-      EXPECT_EQ(found.unjudged, all.unjudged);
-      EXPECT_TRUE(same(found.max_abs, all.max_abs)) << found.max_abs << " " << all.max_abs;
-      EXPECT_TRUE(same(found.max_ulp, all.max_ulp)) << found.max_ulp << " " << all.max_ulp;
-      EXPECT_TRUE(same(found.max_bound_used, all.max_bound_used));
-      ++scans;
-    }
-  EXPECT_GT(scans, 100);
 }
 
 TEST(Exact, NothingToCompare) {
