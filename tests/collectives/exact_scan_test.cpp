@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A scan is judged in one pass over its ranks.
+// A scan is judged in one pass over its ranks: what the judge of scans says of all rows, of any
+// dtype and op, is what the judge of single results says of each.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
