@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that lie across a tensor, each problem by one call: columns of a (B, N) tensor that change
-// places (column j is rank j), ranks of shape (B, H) side by side as (B, R H), and row 0 sent to
-// the other rows in masked columns only. Strides say where ranks lie; checked against plain loops.
+// Ranks that lie across a tensor of shape (R, B, N), each problem by one call: columns that change
+// places in every row (column j is rank j), ranks side by side as (B, R N), and row 0 sent to the
+// other rows in masked columns only (every row is a rank). Strides say where ranks lie. Checked
+// against plain loops, over 3 and 4 times B rows and shapes that vary.
 #include <collectives/collectives.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <random>
 #include <utility>
@@ -12,45 +14,75 @@
 
 using vranks::Collective, vranks::DType, vranks::TensorView;
 
+void print_row(const char* problem, const vranks::Shape& shape, bool agrees) {
+  std::printf("%-17s %-12s %s\n", problem, vranks::to_string(shape).c_str(), agrees ? "yes" : "NO");
+}
+
 int main() {
   std::mt19937 random(2);
-  int wrong_columns = 0, wrong_gather = 0, wrong_rows = 0;
-  for (int trial = 0; trial < 16; ++trial) {
-    const int R = 3 + trial % 2, B = 10 + static_cast<int>(random() % 11),
-              N = 28 + static_cast<int>(random() % 45);
-    std::vector<float> x(R * B * N), y(R * B * N);
+  std::printf("%-17s %-12s %s\n", "problem", "shape", "agrees");
+  for (int R : {3, 4, 3, 4}) {
+    const int B = 11 + 2 * static_cast<int>(random() % 6),
+              N = 29 + 2 * static_cast<int>(random() % 23), rows = R * B;
+    std::vector<float> x(rows * N), y(rows * N);
     for (float& value : x) value = static_cast<float>(random());
-    const auto columns = [&](float* data) { return TensorView{data, DType::f32, {N, B}, {1, N}}; };
 
+    // Column `to` becomes column `from`.
     std::vector<std::pair<std::int64_t, std::int64_t>> pairs;  // (from, to)
     for (int j = 0; j < N; ++j) pairs.emplace_back(j, j);
     for (int j = N - 1; j > 0; --j) std::swap(pairs[j].first, pairs[random() % (j + 1)].first);
-    vranks::permute(columns(x.data()), columns(y.data()), {.permutation = pairs});
-    for (int b = 0; b < B; ++b)
-      for (const auto& [from, to] : pairs) wrong_columns += y[b * N + to] != x[b * N + from];
+    const auto columns = [&](std::vector<float>& of) {
+      return TensorView{of.data(), DType::f32, {N, rows}, {1, N}};
+    };
 
-    vranks::gather(vranks::view(x.data(), {R, B, N}),
-                   TensorView{y.data(), DType::f32, {R, B, N}, {N, R * N, 1}});
-    for (int i = 0; i < R * B * N; ++i)
-      wrong_gather += y[i / N % B * R * N + i / N / B * N + i % N] != x[i];
+    vranks::permute(columns(x), columns(y), {.permutation = pairs});
 
-    std::vector<char> mask(N + 1);
-    std::vector<TensorView> runs;  // of masked columns: shape (rows, columns)
-    for (int j = 0; j < N; ++j) mask[j] = random() % 2 == 0;
-    for (int j = 0, end = 0; j < N; j = end + 1) {
-      for (end = j; mask[end];) ++end;
-      if (end > j) runs.push_back({&y[j], DType::f32, {R * B, end - j}, {N, 1}});
-    }
+    bool agrees = true;
+    for (int row = 0; row < rows; ++row)
+      for (const auto& [from, to] : pairs) agrees &= y[row * N + to] == x[row * N + from];
+    print_row("permuted columns", {rows, N}, agrees);
+
+    // Rank r's (B, N) becomes columns r N to r N + N of (B, R N).
+    const TensorView side_by_side = {y.data(), DType::f32, {R, B, N}, {N, R * N, 1}};
+
+    vranks::gather(vranks::view(x.data(), {R, B, N}), side_by_side);
+
+    agrees = true;
+    for (int r = 0; r < R; ++r)
+      for (int b = 0; b < B; ++b)
+        for (int j = 0; j < N; ++j) agrees &= y[b * R * N + r * N + j] == x[(r * B + b) * N + j];
+    print_row("gather", {R, B, N}, agrees);
+
+    // Masked columns next to each other are one tensor of the call, of shape (rows, columns).
+    std::vector<char> mask(N);
+    for (char& masked : mask) masked = random() % 2 == 0;
+    std::vector<TensorView> runs;
     y = x;
+    for (int j = 0, end = 0; j < N; j = end + 1) {
+      for (end = j; end < N && mask[end];) ++end;
+      if (end > j) runs.push_back({&y[j], DType::f32, {rows, end - j}, {N, 1}});
+    }
+
     vranks::run_coalesced(Collective::broadcast, runs, runs);  // in place, from rank 0
-    for (int i = 0; i < R * B * N; ++i) wrong_rows += y[i] != x[mask[i % N] ? i % N : i];
+
+    agrees = true;
+    for (int row = 0; row < rows; ++row)
+      for (int j = 0; j < N; ++j) agrees &= y[row * N + j] == (mask[j] ? x[j] : x[row * N + j]);
+    print_row("masked broadcast", {rows, N}, agrees);
   }
-  std::printf("columns that change places: %d wrong\n", wrong_columns);
-  std::printf("ranks side by side: %d wrong\n", wrong_gather);
-  std::printf("row 0 in masked columns: %d wrong\n", wrong_rows);
 }
 
 // Prints:
-// columns that change places: 0 wrong
-// ranks side by side: 0 wrong
-// row 0 in masked columns: 0 wrong
+// problem           shape        agrees
+// permuted columns  (33, 65)     yes
+// gather            (3, 11, 65)  yes
+// masked broadcast  (33, 65)     yes
+// permuted columns  (68, 69)     yes
+// gather            (4, 17, 69)  yes
+// masked broadcast  (68, 69)     yes
+// permuted columns  (57, 65)     yes
+// gather            (3, 19, 65)  yes
+// masked broadcast  (57, 65)     yes
+// permuted columns  (68, 45)     yes
+// gather            (4, 17, 45)  yes
+// masked broadcast  (68, 45)     yes

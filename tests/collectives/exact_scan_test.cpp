@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A scan is judged in one pass over its ranks: what the judge of scans says of all rows, of any
-// dtype and op, is what the judge of single results says of each.
+// A scan is judged in one pass over its ranks: what the judge of scans says of all rows is
+// what the judge of single results says of each, for all dtypes and all ops but the means.
 #include <gtest/gtest.h>
 
 #include <algorithm>
