@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "collectives/layout.hpp"
 #include "ranks/error.hpp"
@@ -46,9 +47,11 @@ Span envelope(const Operand& operand) {
 // Which overlaps are in place.
 class Places {
  public:
-  Places(const Problem& problem, const std::vector<std::int64_t>& group_sizes, const Operand& in,
+  Places(const Problem& problem, std::span<const std::int64_t> group_sizes, const Operand& in,
          const Operand& out)
       : problem_(problem), form_(even_form(problem.collective)), in_(in), out_(out) {
+    groups_.reserve(static_cast<std::size_t>(in.ranks()));
+    firsts_.reserve(group_sizes.size());
     for (const std::int64_t size : group_sizes) {
       for (std::int64_t r = 0; r < size; ++r) groups_.push_back({first_, size});
       firsts_.push_back(first_);
@@ -141,16 +144,16 @@ class Places {
 
 }  // namespace
 
-Aliasing aliasing_of(const Problem& problem, const std::vector<std::int64_t>& group_sizes,
+Aliasing aliasing_of(const Problem& problem, std::span<const std::int64_t> group_sizes,
                      const Operand& in, const Operand& out) {
   if (in.empty() || out.empty()) return Aliasing::apart;
   const Span all_in = envelope(in), all_out = envelope(out);
   if (all_out.begin >= all_in.end || all_in.begin >= all_out.end) return Aliasing::apart;
   // What isn't contiguous is copied before the first result is written, or after the last read.
   if (!in.is_contiguous() || !out.is_contiguous()) return Aliasing::apart;
-  const bool keeps_shape = block_starts(problem, Slot::input).size() == 1 ||
-                           problem.collective == Collective::permute ||
-                           even_form(problem.collective) == Collective::all_to_all;
+  const Collective form = even_form(problem.collective);
+  const bool keeps_shape = problem.ranks == 1 || !ScheduleShape{.collective = form}.has_parts() ||
+                           form == Collective::permute || form == Collective::all_to_all;
   const RowAddresses in_rows = in.rows(), out_rows = out.rows();
   if (keeps_shape && !ends_at_root(problem.collective) && in.is_uniform() && out.is_uniform() &&
       in_rows.data == out_rows.data &&
@@ -159,6 +162,7 @@ Aliasing aliasing_of(const Problem& problem, const std::vector<std::int64_t>& gr
 
   const Places places(problem, group_sizes, in, out);
   std::vector<Span> inputs;
+  inputs.reserve(static_cast<std::size_t>(in.ranks()));
   Address longest = 0;
   for (std::int64_t r = 0; r < in.ranks(); ++r) {
     const Span span = slice_span(in, r);

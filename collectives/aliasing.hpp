@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "collectives/operand.hpp"
 #include "collectives/problem.hpp"
@@ -21,7 +21,7 @@ enum class Aliasing : std::uint8_t {
 // `problem` is that of a group; `group_sizes` are how many slices of the operands, which come group
 // after group, belong to each. Throws bad_argument, naming slices and distances, for an overlap
 // that is no in-place call.
-Aliasing aliasing_of(const Problem& problem, const std::vector<std::int64_t>& group_sizes,
+Aliasing aliasing_of(const Problem& problem, std::span<const std::int64_t> group_sizes,
                      const Operand& in, const Operand& out);
 
 }  // namespace vranks

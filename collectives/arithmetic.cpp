@@ -298,8 +298,7 @@ Arithmetic resolve(const Problem& whole, const Selection& selection, const Polic
 
 bool is_tree_fold(const Algorithm& algorithm, const Arithmetic& rules) {
   return algorithm.is_tree_fold && !rules.premultiplies() && rules.op <= ReduceOp::max &&
-         !rules.computes_alone && rules.accumulate == widest(rules.dtype, rules.op) &&
-         (is_integer(rules.dtype) || (is_floating(rules.dtype) && size_bytes(rules.dtype) > 1));
+         !rules.computes_alone && rules.accumulate == widest(rules.dtype, rules.op);
 }
 
 std::array<std::byte, 16> identity(const Arithmetic& rules, const Problem& problem) {

@@ -38,7 +38,7 @@ std::int64_t group_size(Collective collective, std::int64_t ranks, const Groups&
 
 // Elements of a slice for each of its first dimension.
 std::int64_t rest_elements(const Shape& slice) {
-  return slice.empty() ? 1 : element_count({slice.begin() + 1, slice.end()});
+  return slice.empty() ? 1 : element_count(std::span(slice).subspan(1), 1);
 }
 
 Counts in_elements(const Counts& counts, std::int64_t rest) {
@@ -222,9 +222,13 @@ void check_same_kind(const Operand& in, const Operand& out) {
                        to_string(out.device())));
 }
 
-Shape with_ranks(std::int64_t ranks, Shape slice) {
-  slice.insert(slice.begin(), ranks);
-  return slice;
+// Shape or strides of all ranks.
+Shape with_ranks(std::int64_t ranks, const Shape& slice) {
+  Shape all;
+  all.reserve(slice.size() + 1);
+  all.push_back(ranks);
+  all.insert(all.end(), slice.begin(), slice.end());
+  return all;
 }
 
 // A rooted collective's output has no dimension of ranks unless there are groups.
@@ -239,14 +243,17 @@ std::int64_t output_ranks(Collective collective, std::int64_t ranks,
 }
 
 // A tensor as an operand, with a dimension of ranks where it has none.
-Operand output_operand(Collective collective, TensorView out, const CollectiveOptions& options,
-                       const char* what) {
-  if (!has_rank_dimension(collective, options)) {
-    if (!out.strides.empty() && out.strides.size() == out.shape.size())
-      out.strides.insert(out.strides.begin(), 0);
-    out.shape.insert(out.shape.begin(), 1);
-  }
-  return {out, Operand::Use::written, what};
+Operand output_operand(Collective collective, const TensorView& out,
+                       const CollectiveOptions& options, const char* what) {
+  if (has_rank_dimension(collective, options)) return {out, Operand::Use::written, what};
+  const bool has_strides = !out.strides.empty() && out.strides.size() == out.shape.size();
+  return {{.data = out.data,
+           .dtype = out.dtype,
+           .shape = with_ranks(1, out.shape),
+           .strides = has_strides ? with_ranks(0, out.strides) : out.strides,
+           .device = out.device},
+          Operand::Use::written,
+          what};
 }
 
 void check_output_shape(Collective collective, const Shape& has, const Shape& needs) {
@@ -259,58 +266,72 @@ void check_output_shape(Collective collective, const Shape& has, const Shape& ne
                        to_string(needs)));
 }
 
+// Puts slices in the order of the groups, and finds out how they lie.
+void place(Call& call, const CollectiveOptions& options) {
+  Groups& groups = call.key.groups;
+  const Collective collective = call.key.problem.collective;
+  std::vector<std::int64_t> order, sizes;
+  for (const Group& group : groups) {
+    order.insert(order.end(), group.begin(), group.end());
+    sizes.push_back(static_cast<std::int64_t>(group.size()));
+  }
+  const bool is_sorted = std::ranges::is_sorted(order);
+  if (!is_sorted) {
+    call.in.reorder(order);
+    if (!ends_at_root(collective)) {
+      call.out.reorder(order);
+      call.ranks.reorder(order);
+    }
+  }
+  const auto check = [&](const Problem& problem, std::span<const std::int64_t> group_sizes) {
+    check_rows(problem, call.in, call.out, groups, options);
+    call.aliasing = aliasing_of(problem, group_sizes, call.in, call.out);
+  };
+  // All ranks in their order are one group as if none were listed.
+  if (groups.size() == 1 && is_sorted) groups.clear();
+  if (groups.empty())
+    check(call.key.problem, {&call.key.problem.ranks, 1});
+  else
+    check(group_problem(call.key, 0), sizes);
+  const auto is_scattered = [](const Operand& operand) {
+    return operand.is_contiguous() && !operand.is_uniform();
+  };
+  call.key.scattered = is_scattered(call.in) || is_scattered(call.out) || is_scattered(call.ranks);
+}
+
 Call finish(Collective collective, Operand in, Operand out, const CollectiveOptions& options) {
   check_same_kind(in, out);
-  const Shapes shapes = shapes_of(collective, in.ranks(), in.slice_shape(), in.dtype(), options);
+  Shapes shapes = shapes_of(collective, in.ranks(), in.slice_shape(), in.dtype(), options);
   if (out.ranks() != output_ranks(collective, in.ranks(), options))
     refuse(fmt::format("output has {} slices but must have {}", out.ranks(),
                        output_ranks(collective, in.ranks(), options)));
   if (!out.is_ragged()) check_output_shape(collective, out.slice_shape(), shapes.out_slice);
-  Call call;
+  Operand ranks;
   if (options.ranks.data != nullptr) {
     if (!finds_rank(options.op) || !reduces(collective))
       refuse("ranks are told by min_loc and max_loc only");
-    call.ranks = output_operand(collective, options.ranks, options, "ranks");
-    if (call.ranks.dtype() != DType::i32 || call.ranks.device() != out.device() ||
-        call.ranks.ranks() != out.ranks() || call.ranks.slice_shape() != out.slice_shape())
+    ranks = output_operand(collective, options.ranks, options, "ranks");
+    if (ranks.dtype() != DType::i32 || ranks.device() != out.device() ||
+        ranks.ranks() != out.ranks() || ranks.slice_shape() != out.slice_shape())
       refuse(fmt::format("ranks must be i32 of the output's shape and device, not {} of shape {}",
                          name(options.ranks.dtype), to_string(options.ranks.shape)));
   }
-  refuse_overlap(call.ranks, "ranks", in, "input");
-  refuse_overlap(call.ranks, "ranks", out, "output");
-  call.key = make_key(shapes.problem, in.device(), options);
-  call.key.problem.ranks = in.ranks();
-
-  std::vector<std::int64_t> order, sizes;
-  for (const Group& group : call.key.groups) {
-    order.insert(order.end(), group.begin(), group.end());
-    sizes.push_back(static_cast<std::int64_t>(group.size()));
-  }
-  if (sizes.empty()) sizes.push_back(in.ranks());
-  if (!std::ranges::is_sorted(order)) {
-    in.reorder(order);
-    if (!ends_at_root(collective)) {
-      out.reorder(order);
-      call.ranks.reorder(order);
-    }
-  }
-  // All ranks in their order are one group as if none were listed.
-  if (call.key.groups.size() == 1 && std::ranges::is_sorted(order)) call.key.groups.clear();
-  const Problem problem = group_problem(call.key, 0);
-  check_rows(problem, in, out, call.key.groups, options);
-  call.aliasing = aliasing_of(problem, sizes, in, out);
-  call.key.scattered = (in.is_contiguous() && !in.is_uniform()) ||
-                       (out.is_contiguous() && !out.is_uniform()) ||
-                       (call.ranks.is_contiguous() && !call.ranks.is_uniform());
-  call.in = std::move(in);
-  call.out = std::move(out);
+  refuse_overlap(ranks, "ranks", in, "input");
+  refuse_overlap(ranks, "ranks", out, "output");
+  shapes.problem.ranks = in.ranks();
+  const Device device = in.device();
+  Call call{.in = std::move(in),
+            .out = std::move(out),
+            .ranks = std::move(ranks),
+            .key = make_key(std::move(shapes.problem), device, options)};
+  place(call, options);
   return call;
 }
 
 }  // namespace
 
-PlanKey make_key(const Problem& problem, Device device, const CollectiveOptions& options) {
-  return {.problem = problem,
+PlanKey make_key(Problem problem, Device device, const CollectiveOptions& options) {
+  return {.problem = std::move(problem),
           .groups = options.groups,
           .algorithm = std::string(options.algorithm),
           .parameters = options.parameters,

@@ -34,6 +34,6 @@ Provenance run_call(const Call& call, const CollectiveOptions& options, PlanCach
                     const Prepare& prepare = {});
 
 // The key of a problem over all ranks, whose rows come at equal distances.
-PlanKey make_key(const Problem& problem, Device device, const CollectiveOptions& options);
+PlanKey make_key(Problem problem, Device device, const CollectiveOptions& options);
 
 }  // namespace vranks

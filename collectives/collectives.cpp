@@ -8,6 +8,7 @@
 
 #include "collectives/call.hpp"
 #include "collectives/interpreters/rescue.hpp"
+#include "collectives/prepared_calls.hpp"
 #include "ranks/error.hpp"
 
 namespace vranks {
@@ -38,16 +39,9 @@ struct Staging {
   }
 };
 
-}  // namespace
-
-Provenance run_call(const Call& call, const CollectiveOptions& options, PlanCache* cache,
-                    const Prepare& prepare) {
-  if (call.is_empty()) return choose_all(call.key).provenance;
-  const auto plan = !prepare           ? Plan::of(call.key)
-                    : cache != nullptr ? cache->of(call.key, prepare)
-                                       : std::make_shared<const Plan>(call.key, prepare);
+Provenance run_planned(const Call& call, const Plan& plan, const CollectiveOptions& options) {
   const Backend& backend = backend_for(call.key.device);
-  const Staging staging(call, *plan);
+  const Staging staging(call, plan);
   Workspace workspace = options.workspace;
   if (workspace.data == nullptr)
     workspace = backend.kept_workspace(staging.bytes, call.key.device.index, options.stream);
@@ -68,11 +62,22 @@ Provenance run_call(const Call& call, const CollectiveOptions& options, PlanCach
       call.out.pack(rows.out.data, backend, options.stream);
   }
   if (staging.ranks) rows.ranks = packed_rows(memory + staging.ranks_at, call.ranks.slice_bytes());
-  workspace.bytes = plan->workspace_bytes();
-  plan->run(rows, workspace, options.stream);
+  workspace.bytes = plan.workspace_bytes();
+  plan.run(rows, workspace, options.stream);
   if (staging.out) call.out.unpack(rows.out.data, backend, options.stream);
   if (staging.ranks) call.ranks.unpack(rows.ranks.data, backend, options.stream);
-  return plan->provenance();
+  return plan.provenance();
+}
+
+}  // namespace
+
+Provenance run_call(const Call& call, const CollectiveOptions& options, PlanCache* cache,
+                    const Prepare& prepare) {
+  if (call.is_empty()) return choose_all(call.key).provenance;
+  const auto plan = !prepare           ? Plan::of(call.key)
+                    : cache != nullptr ? cache->of(call.key, prepare)
+                                       : std::make_shared<const Plan>(call.key, prepare);
+  return run_planned(call, *plan, options);
 }
 
 namespace {
@@ -181,7 +186,14 @@ Provenance run_call_steps(const Call& call, const StepObserver& observer) {
 
 Provenance run(Collective collective, const TensorView& in, const TensorView& out,
                const CollectiveOptions& options) {
-  return run_call(make_call(collective, in, out, options), options);
+  thread_local PreparedCalls prepared;
+  if (const PreparedCall* same = prepared.find(collective, in, out, options))
+    return run_planned(same->call, *same->plan, options);
+  Call call = make_call(collective, in, out, options);
+  if (call.is_empty() || !PreparedCalls::keeps(options)) return run_call(call, options);
+  auto plan = Plan::of(call.key);
+  const PreparedCall& kept = prepared.keep(in, out, std::move(call), std::move(plan));
+  return run_planned(kept.call, *kept.plan, options);
 }
 
 Provenance run(Collective collective, std::span<const TensorView> in,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "collectives/overlap.hpp"
 #include "ranks/error.hpp"
@@ -13,8 +14,16 @@ namespace vranks {
 
 namespace {
 
-[[noreturn]] void refuse(const char* what, const TensorView& tensor, const std::string& rule) {
-  std::string text = fmt::format("{} of shape {}", what, to_string(tensor.shape));
+// What messages call a tensor: "input", or "input of rank 3".
+struct Name {
+  const char* what;
+  std::optional<std::size_t> rank = {};
+};
+
+[[noreturn]] void refuse(const Name& name, const TensorView& tensor, const std::string& rule) {
+  std::string text = name.what;
+  if (name.rank) text += fmt::format(" of rank {}", *name.rank);
+  text += fmt::format(" of shape {}", to_string(tensor.shape));
   if (!tensor.strides.empty()) text += fmt::format(" and strides {}", to_string(tensor.strides));
   throw Error(ErrorKind::bad_argument, text + ": " + rule);
 }
@@ -24,36 +33,61 @@ std::size_t alignment(DType dtype) {
   return is_complex(dtype) ? size_bytes(dtype) / 2 : size_bytes(dtype);
 }
 
+bool is_aligned(const void* data, DType dtype) {
+  return reinterpret_cast<std::uintptr_t>(data) % alignment(dtype) == 0;
+}
+
+// As it is, with its strides written out.
+TensorView with_strides(TensorView tensor) {
+  if (tensor.strides.empty()) tensor.strides = contiguous_strides(tensor.shape);
+  return tensor;
+}
+
 struct Extent {
   std::int64_t lowest = 0, behind = 0;  // elements from the pointer
 };
 
-// Throws if the tensor spans more than memory can hold.
-Extent extent_of(const TensorView& tensor, const char* what) {
-  Extent extent{0, 1};
-  const std::int64_t most = INT64_MAX / 32;
-  for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
+// Of the dimensions from `first` on, which have so many elements, at least 1. Nothing if they span
+// more than memory can hold.
+std::optional<Extent> extent_of(const TensorView& tensor, std::size_t first,
+                                std::int64_t elements) {
+  Extent extent{0, tensor.strides.empty() ? elements : 1};
+  bool overflows = false;
+  for (std::size_t i = first; i < tensor.strides.size(); ++i) {
     std::int64_t step = 0;
-    if (__builtin_mul_overflow(tensor.shape[i] - 1, tensor.strides[i], &step) ||
-        __builtin_add_overflow(step < 0 ? extent.lowest : extent.behind, step,
-                               step < 0 ? &extent.lowest : &extent.behind) ||
-        extent.behind > most || extent.lowest < -most)
-      refuse(what, tensor, "spans more than 2^63 - 1 bytes");
+    overflows |= __builtin_mul_overflow(tensor.shape[i] - 1, tensor.strides[i], &step);
+    std::int64_t& end = step < 0 ? extent.lowest : extent.behind;
+    overflows |= __builtin_add_overflow(end, step, &end);
   }
+  constexpr std::int64_t most = INT64_MAX / 32;
+  if (overflows || extent.behind > most || extent.lowest < -most) return std::nullopt;
   return extent;
 }
 
 // Whether two elements may lie in one place: sorted by stride, each dimension must step over all
 // that the smaller ones reach. (Interlocking strides that pass nevertheless are refused too.)
-void check_apart(const TensorView& tensor, const char* what) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> dimensions;
-  for (std::size_t i = 0; i < tensor.shape.size(); ++i)
-    if (tensor.shape[i] > 1) dimensions.emplace_back(std::abs(tensor.strides[i]), tensor.shape[i]);
-  std::ranges::sort(dimensions);
+void check_apart(const TensorView& tensor, const Name& name) {
+  struct Dimension {
+    std::int64_t stride, length;
+    auto operator<=>(const Dimension&) const = default;
+  };
+  // Most often they come sorted, the largest stride first, and need no list.
   std::int64_t reached = 1;
+  bool is_sorted = true;
+  for (std::size_t i = tensor.strides.size(); i-- > 0 && is_sorted;) {
+    if (tensor.shape[i] == 1) continue;
+    is_sorted = std::abs(tensor.strides[i]) >= reached;
+    reached += std::abs(tensor.strides[i]) * (tensor.shape[i] - 1);
+  }
+  if (is_sorted) return;
+  std::vector<Dimension> dimensions;
+  for (std::size_t i = 0; i < tensor.shape.size(); ++i)
+    if (tensor.shape[i] > 1) dimensions.push_back({std::abs(tensor.strides[i]), tensor.shape[i]});
+  std::ranges::sort(dimensions);
+  reached = 1;
   for (const auto& [stride, length] : dimensions) {
     if (stride < reached)
-      refuse(what, tensor,
+      refuse(name, tensor,
              fmt::format("a stride of {} makes elements overlap, and an output must hold each "
                          "once",
                          stride));
@@ -61,37 +95,46 @@ void check_apart(const TensorView& tensor, const char* what) {
   }
 }
 
-// Checks a tensor and returns it with its strides written out.
-TensorView checked(TensorView tensor, Operand::Use use, const char* what) {
+// Checks a tensor and returns how many elements it has.
+std::int64_t checked_elements(const TensorView& tensor, Operand::Use use, const Name& name) {
   if (!tensor.strides.empty() && tensor.strides.size() != tensor.shape.size())
-    refuse(what, tensor, "needs one stride for each dimension");
+    refuse(name, tensor, "needs one stride for each dimension");
   const std::int64_t elements = tensor.elements();
-  if (tensor.strides.empty()) tensor.strides = contiguous_strides(tensor.shape);
-  if (elements == 0) return tensor;
-  if (tensor.data == nullptr) refuse(what, tensor, "data is null");
-  if (reinterpret_cast<std::uintptr_t>(tensor.data) % alignment(tensor.dtype) != 0)
-    refuse(what, tensor,
+  if (elements == 0) return 0;
+  if (tensor.data == nullptr) refuse(name, with_strides(tensor), "data is null");
+  if (!is_aligned(tensor.data, tensor.dtype))
+    refuse(name, with_strides(tensor),
            fmt::format("data is not aligned to its {}-byte elements", alignment(tensor.dtype)));
-  (void)extent_of(tensor, what);
-  if (use == Operand::Use::written) check_apart(tensor, what);
-  return tensor;
+  if (!extent_of(tensor, 0, elements))
+    refuse(name, with_strides(tensor), "spans more than 2^63 - 1 bytes");
+  if (use == Operand::Use::written) check_apart(tensor, name);
+  return elements;
 }
 
 }  // namespace
 
-void Operand::read_slice(const TensorView& slice, Use, const char* what) {
-  dtype_ = slice.dtype;
-  device_ = slice.device;
-  shape_ = slice.shape;
-  elements_ = slice.elements();
+// Of a checked tensor, whose dimensions from `first` on are those of a slice.
+void Operand::read_slice(const TensorView& tensor, std::size_t first, std::int64_t elements) {
+  dtype_ = tensor.dtype;
+  device_ = tensor.device;
+  const auto slice_of = [&](const auto& dimensions) {
+    return std::span(dimensions).subspan(first);
+  };
+  const std::span<const std::int64_t> shape = slice_of(tensor.shape);
+  shape_.assign(shape.begin(), shape.end());
+  elements_ = elements;
   if (elements_ == 0) return;
   const auto width = static_cast<std::int64_t>(size_bytes(dtype_));
-  const Extent extent = extent_of(slice, what);
+  const Extent extent = *extent_of(tensor, first, elements);
   lowest_ = extent.lowest * width;
   behind_ = extent.behind * width;
+  if (tensor.strides.empty()) return;
+  const std::span<const std::int64_t> strides = slice_of(tensor.strides);
   std::int64_t expected = 1;
+  bool is_contiguous = true;
   for (std::size_t i = shape_.size(); i-- > 0; expected *= shape_[i])
-    if (shape_[i] != 1 && slice.strides[i] != expected) strides_ = slice.strides;
+    is_contiguous &= shape_[i] == 1 || strides[i] == expected;
+  if (!is_contiguous) strides_.assign(strides.begin(), strides.end());
 }
 
 Operand::Operand(const TensorView& tensor, Use use, const char* what) {
@@ -100,18 +143,16 @@ Operand::Operand(const TensorView& tensor, Use use, const char* what) {
                 fmt::format("{} has no dimensions; dimension 0 counts the ranks, so a shape such "
                             "as (R, ...) is needed",
                             what));
-  if (tensor.ranks() == 0) refuse(what, tensor, "R = 0; at least one rank is needed");
-  const TensorView all = checked(tensor, use, what);
-  TensorView slice = all;
-  slice.shape.erase(slice.shape.begin());
-  slice.strides.erase(slice.strides.begin());
-  read_slice(slice, use, what);
+  if (tensor.ranks() == 0) refuse({what}, tensor, "R = 0; at least one rank is needed");
+  const std::int64_t elements = checked_elements(tensor, use, {what});
   ranks_ = tensor.ranks();
+  read_slice(tensor, 1, elements / ranks_);
   if (elements_ == 0) return;
   data_ = static_cast<std::byte*>(tensor.data);
   // A single rank has no next one.
-  stride_bytes_ =
-      ranks_ == 1 ? slice_bytes() : all.strides[0] * static_cast<std::int64_t>(size_bytes(dtype_));
+  stride_bytes_ = ranks_ == 1 || tensor.strides.empty()
+                      ? slice_bytes()
+                      : tensor.strides[0] * static_cast<std::int64_t>(size_bytes(dtype_));
 }
 
 Operand::Operand(std::span<const TensorView> slices, Use use, const char* what) {
@@ -123,36 +164,43 @@ Operand::Operand(std::span<const TensorView> slices, Use use, const char* what) 
     return slice.shape.empty() ? std::int64_t{1} : slice.shape[0];
   };
   std::size_t longest = 0;
-  for (std::size_t r = 0; r < slices.size(); ++r)
-    if (length_of(slices[r]) > length_of(slices[longest])) longest = r;
-  const TensorView model = checked(slices[longest], use, what);
-  read_slice(model, use, what);
+  bool is_ragged = false;
   for (std::size_t r = 0; r < slices.size(); ++r) {
-    const std::string name = fmt::format("{} of rank {}", what, r);
-    TensorView slice = checked(slices[r], use, name.c_str());
+    if (length_of(slices[r]) > length_of(slices[longest])) longest = r;
+    is_ragged |= length_of(slices[r]) != length_of(slices[0]);
+  }
+  const TensorView& model = slices[longest];
+  read_slice(model, 0, checked_elements(model, use, {what}));
+  table_.reserve(slices.size());
+  for (std::size_t r = 0; r < slices.size(); ++r) {
+    const TensorView& slice = slices[r];
+    const Name name{what, r};
+    (void)checked_elements(slice, use, name);
     const std::int64_t length = length_of(slice);
-    lengths_.push_back(length);
-    if (!slice.shape.empty()) slice.shape[0] = length_of(model);
-    if (slice.shape != shape_)
-      refuse(name.c_str(), slices[r],
+    if (is_ragged) lengths_.push_back(length);
+    const std::size_t first = slice.shape.empty() ? 0 : 1;
+    if (slice.shape.size() != shape_.size() ||
+        !std::ranges::equal(std::span(slice.shape).subspan(first),
+                            std::span(shape_).subspan(first)))
+      refuse(name, slice,
              fmt::format("rank {}'s has shape {}, and all but the first dimension must be equal",
                          longest, to_string(shape_)));
     if (slice.dtype != dtype_)
-      refuse(name.c_str(), slices[r],
+      refuse(name, slice,
              fmt::format("is {} but rank {}'s is {}", vranks::name(slice.dtype), longest,
                          vranks::name(dtype_)));
     if (slice.device != device_)
-      refuse(name.c_str(), slices[r],
+      refuse(name, slice,
              fmt::format("is on {} but rank {}'s is on {}", to_string(slice.device), longest,
                          to_string(device_)));
-    if (length > 0 && elements_ > 0 && slice.strides != model.strides)
-      refuse(name.c_str(), slices[r],
+    // Written out or not.
+    if (length > 0 && elements_ > 0 && slice.strides != model.strides &&
+        with_strides(slice).strides != with_strides(model).strides)
+      refuse(name, slice,
              fmt::format("rank {}'s has strides {}, and all must be equal", longest,
-                         to_string(model.strides)));
+                         to_string(with_strides(model).strides)));
     table_.push_back(static_cast<std::byte*>(slice.data));
   }
-  if (std::ranges::all_of(lengths_, [&](std::int64_t length) { return length == lengths_[0]; }))
-    lengths_.clear();
   if (elements_ == 0) {
     table_.clear();
     return;
@@ -163,6 +211,12 @@ Operand::Operand(std::span<const TensorView> slices, Use use, const char* what) 
 std::int64_t Operand::behind(std::int64_t r) const {
   if (!is_ragged()) return behind_;
   return length(r) * (slice_bytes() / shape_[0]);
+}
+
+bool Operand::move_to(void* data) {
+  if (data == nullptr || !is_aligned(data, dtype_)) return false;
+  data_ = static_cast<std::byte*>(data);
+  return true;
 }
 
 void Operand::reorder(std::span<const std::int64_t> order) {

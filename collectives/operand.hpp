@@ -61,6 +61,9 @@ class Operand {
   // Bytes from a slice's pointer to its lowest element.
   std::int64_t lowest() const { return lowest_; }
 
+  // Moves the slices, so that the first starts there. False, and nothing is moved, for a null or
+  // unaligned pointer. Precondition: is_uniform(), and not empty().
+  bool move_to(void* data);
   // Puts the slices in that order: slice k becomes what was slice order[k].
   void reorder(std::span<const std::int64_t> order);
 
@@ -69,7 +72,7 @@ class Operand {
   void unpack(const std::byte* from, const Backend& backend, Stream stream) const;
 
  private:
-  void read_slice(const TensorView& slice, Use use, const char* what);
+  void read_slice(const TensorView& tensor, std::size_t first, std::int64_t elements);
   void copy(std::byte* packed, bool packs, const Backend& backend, Stream stream) const;
 
   DType dtype_ = DType::f32;

@@ -45,13 +45,13 @@ struct Box {
 Box slice_box(const Operand& operand, std::int64_t r) {
   const auto width = static_cast<std::int64_t>(size_bytes(operand.dtype()));
   Box box{.begin = reinterpret_cast<std::int64_t>(operand.rows().row(r)), .slice = r};
+  if (operand.is_contiguous()) {
+    box.width = operand.behind(r);
+    return box;
+  }
   Shape shape = operand.slice_shape();
   if (!shape.empty()) shape[0] = operand.length(r);
   const Strides strides = operand.strides();
-  if (operand.is_contiguous()) {
-    box.width = element_count(shape) * width;
-    return box;
-  }
   box.width = width;
   for (std::size_t d = 0; d < shape.size(); ++d) box.add(strides[d] * width, shape[d]);
   return box;

@@ -62,8 +62,8 @@ void check(const Problem& problem, const PlanKey& key, std::size_t group) {
   // Displacements and counts that don't fit.
   if (takes_counts(problem.collective) || !problem.send_displacements.empty() ||
       !problem.receive_displacements.empty()) {
-    (void)row_elements(problem, Slot::input);
-    (void)row_elements(problem, Slot::output);
+    (void)block_starts(problem, Slot::input);
+    (void)block_starts(problem, Slot::output);
   } else if (ScheduleShape{.collective = problem.collective}.has_parts() &&
              problem.collective != Collective::permute) {
     block_lengths(problem);
@@ -185,15 +185,17 @@ Plan::Plan(const PlanKey& key, const Prepare& prepare)
   parts_ = key_.is_custom ? 1 : parts_of(key_.problem).count;
   is_tree_fold_ = key_.groups.empty() && !key_.scattered && !key_.is_custom &&
                   reduces(key_.problem.collective) &&
-                  vranks::is_tree_fold(*choice.selection.algorithm, rules_);
+                  vranks::is_tree_fold(*choice.selection.algorithm, rules_) &&
+                  backend_.folds_trees_of(rules_.dtype);
   std::size_t most = 0;
   if (is_tree_fold_) {
     // Blocks may lie side by side or apart, whichever needs more.
     const auto row = static_cast<std::int64_t>(size_bytes(rules_.dtype)) *
                      row_elements(key_.problem, Slot::output, 0) * parts_;
     for (const std::int64_t stride : {row, row + 1})
-      for (const TreeFold& fold : tree_folds({.in = {}, .out = {.stride_bytes = stride}}))
+      for_tree_folds({.in = {}, .out = {.stride_bytes = stride}}, [&](const TreeFold& fold) {
         most = std::max(most, backend_.workspace_bytes(fold, key_.device.index));
+      });
   } else {
     prepare_groups(prepare);
     for (const auto& prepared : prepared_) most = std::max(most, prepared->workspace_bytes());
@@ -242,7 +244,8 @@ void Plan::prepare_groups(const Prepare& prepare) {
                                   : backend_.prepare(std::move(kind.all), key_.device.index));
 }
 
-std::vector<TreeFold> Plan::tree_folds(const FoldRows& rows) const {
+template <class Run>
+void Plan::for_tree_folds(const FoldRows& rows, Run&& run) const {
   const Problem& problem = key_.problem;
   TreeFold fold{.in = rows.in.data,
                 .in_stride_bytes = rows.in.stride_bytes,
@@ -253,30 +256,30 @@ std::vector<TreeFold> Plan::tree_folds(const FoldRows& rows) const {
                 .elements = problem.elements * parts_,
                 .dtype = rules_.dtype,
                 .op = rules_.op,
-                .nan = rules_.nan};
+                .nan = rules_.nan,
+                .fp8 = rules_.fp8};
   if (problem.collective == Collective::all_reduce) fold.out_rows = problem.ranks;
-  if (even_form(problem.collective) != Collective::reduce_scatter) return {fold};
+  if (even_form(problem.collective) != Collective::reduce_scatter) return run(fold);
   // Blocks that lie side by side are one row.
   const auto width = static_cast<std::int64_t>(size_bytes(rules_.dtype));
   const std::vector<std::int64_t> blocks = block_lengths(problem);
   const bool side_by_side = std::ranges::all_of(
       blocks, [&](std::int64_t block) { return block * parts_ * width == rows.out.stride_bytes; });
-  if (side_by_side || problem.ranks == 1) return {fold};
-  std::vector<TreeFold> folds;
+  if (side_by_side || problem.ranks == 1) return run(fold);
   for (const std::int64_t block : blocks) {
     fold.elements = block * parts_;
-    if (block > 0) folds.push_back(fold);
+    if (block > 0) run(fold);
     if (rows.in.data == nullptr) continue;  // asked for sizes only
     fold.in += fold.elements * width;
     fold.out += rows.out.stride_bytes;
   }
-  return folds;
 }
 
 void Plan::run(const FoldRows& rows, Workspace workspace, Stream stream) const {
   if (is_tree_fold_)
-    for (const TreeFold& fold : tree_folds(rows))
+    for_tree_folds(rows, [&](const TreeFold& fold) {
       backend_.fold(fold, key_.device.index, workspace, stream);
+    });
   for (const auto& prepared : prepared_) prepared->run(rows, workspace, stream);
 }
 

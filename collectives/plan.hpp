@@ -102,7 +102,9 @@ class Plan {
 
  private:
   void prepare_groups(const Prepare& prepare);
-  std::vector<TreeFold> tree_folds(const FoldRows& rows) const;
+  // Calls run(TreeFold) for each fold that makes up the plan.
+  template <class Run>
+  void for_tree_folds(const FoldRows& rows, Run&& run) const;
 
   PlanKey key_;
   const Backend& backend_;

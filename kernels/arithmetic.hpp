@@ -104,12 +104,17 @@ VR_HOST_DEVICE T narrow(Wide<T> x) {
 }
 
 template <class T>
+VR_HOST_DEVICE T narrow(Wide<T> x, bool saturate) {
+  if constexpr (sizeof(T) == 1)
+    return narrow_8<T>(x, saturate);
+  else
+    return narrow<T>(x);
+}
+
+template <class T>
 VR_HOST_DEVICE T one_nan() {
   const Wide<T> nan = bits_as<Wide<T>>(static_cast<BitsOf<sizeof(Wide<T>)>>(-1));
-  if constexpr (sizeof(T) == 1)
-    return narrow_8<T>(nan, true);
-  else
-    return narrow<T>(nan);
+  return narrow<T>(nan, true);
 }
 
 template <class C>
@@ -165,16 +170,18 @@ template <class T>
 struct FloatSum {
   using Element = T;
   using Carried = Wide<T>;
-  static constexpr bool recomputes = true;
+  static constexpr bool recomputes = sizeof(T) > 1;  // no sum of 8-bit floats leaves f32
 
+  Divisor<Carried> by_ranks;  // R; 1 for a sum
   bool mean = false;
+  bool saturate = true;          // 8-bit floats
   Carried scale = 1;             // 2^-ceil(log2 R)
-  Divisor<Carried> by_ranks;     // R; 1 for a sum
   Divisor<Carried> by_fraction;  // R * scale, in (1/2, 1]
 
   static FloatSum of(const TreeFold& fold) {
     FloatSum op;
     op.mean = fold.op == ReduceOp::mean;
+    op.saturate = fold.fp8 == Fp8Mode::saturate;
     const double scale = 1.0 / static_cast<double>(1ull << tree_levels(fold.ranks));
     op.scale = static_cast<Carried>(scale);
     op.by_ranks = Divisor<Carried>::of(op.mean ? static_cast<double>(fold.ranks) : 1.0);
@@ -184,7 +191,9 @@ struct FloatSum {
 
   VR_HOST_DEVICE Carried lift(T x) const { return widen(x); }
   VR_HOST_DEVICE Carried combine(Carried a, Carried b) const { return add(a, b); }
-  VR_HOST_DEVICE T lower(Carried c) const { return narrow<T>(mean ? by_ranks.quotient(c) : c); }
+  VR_HOST_DEVICE T lower(Carried c) const {
+    return narrow<T>(mean ? by_ranks.quotient(c) : c, saturate);
+  }
 
   // A mean whose sum left the carried type is formed once more from scaled inputs.
   VR_HOST_DEVICE bool must_recompute(Carried c) const { return mean && !is_finite(c); }
@@ -217,10 +226,12 @@ struct FloatProduct {
   using Carried = Wide<T>;
   static constexpr bool recomputes = false;
 
-  static FloatProduct of(const TreeFold&) { return {}; }
+  bool saturate = true;  // 8-bit floats
+
+  static FloatProduct of(const TreeFold& fold) { return {fold.fp8 == Fp8Mode::saturate}; }
   VR_HOST_DEVICE Carried lift(T x) const { return widen(x); }
   VR_HOST_DEVICE Carried combine(Carried a, Carried b) const { return multiply(a, b); }
-  VR_HOST_DEVICE T lower(Carried c) const { return narrow<T>(c); }
+  VR_HOST_DEVICE T lower(Carried c) const { return narrow<T>(c, saturate); }
 };
 
 // Sum of integers modulo 2^bits.
@@ -286,11 +297,13 @@ struct MinMax {
 
   Key flip = 0;          // 0 for min, -1 for max
   Key nan_key = lowest;  // after the flip
+  bool saturate = true;  // an infinite 8-bit float
 
   static MinMax of(const TreeFold& fold) {
     MinMax op;
     op.flip = fold.op == ReduceOp::max ? Key{-1} : Key{0};
     op.nan_key = fold.nan == NanPolicy::propagate ? lowest : highest;
+    op.saturate = fold.fp8 == Fp8Mode::saturate;
     return op;
   }
 
@@ -326,7 +339,10 @@ struct MinMax {
     if constexpr (is_float<T>)
       // No number has this key: it would be a NaN's bits.
       if (c == nan_key) return one_nan<T>();
-    return bits_as<T>(ordered(static_cast<Key>(c ^ flip)));
+    T x = bits_as<T>(ordered(static_cast<Key>(c ^ flip)));
+    if constexpr (std::is_same_v<T, Float8E5M2>)
+      if (saturate && (x.bits & 0x7f) == infinity()) --x.bits;
+    return x;
   }
 };
 

@@ -59,6 +59,8 @@ class Backend {
   // Why there is no device and what would help; empty text if there is one.
   virtual std::string missing() const = 0;
 
+  // Whether fold() knows that dtype. The trees of the others are run as programs.
+  virtual bool folds_trees_of(DType dtype) const = 0;
   // Scratch memory that fold() needs; depends on shapes and types, not on pointers.
   virtual std::size_t workspace_bytes(const TreeFold& fold, int device) const = 0;
   // Runs the fold. CUDA: enqueues kernels on `stream` and returns; neither allocates nor

@@ -140,10 +140,7 @@ struct FloatHop {
   // x as an E, rounded once; 8-bit floats by their mode.
   template <class E>
   VR_HOST_DEVICE E narrowed(Wide<E> x) const {
-    if constexpr (sizeof(E) == 1)
-      return narrow_8<E>(x, saturate);
-    else
-      return narrow<E>(x);
+    return narrow<E>(x, saturate);
   }
   VR_HOST_DEVICE Carried rounded(Carried c) const {
     if constexpr (sizeof(S) <= 2)

@@ -21,13 +21,13 @@ struct MinMaxHop {
   using Carried = typename MinMax<T>::Key;
 
   MinMax<T> op;
-  bool saturate = false;  // an infinite 8-bit float
 
   static MinMaxHop of(const Arithmetic& rules) {
     TreeFold fold;
     fold.op = rules.op;
     fold.nan = rules.nan;
-    return {MinMax<T>::of(fold), rules.fp8 == Fp8Mode::saturate};
+    fold.fp8 = rules.fp8;
+    return {MinMax<T>::of(fold)};
   }
   VR_HOST_DEVICE Carried lift(T x, std::int32_t = 0) const { return op.lift(x); }
   VR_HOST_DEVICE Carried load(T s) const { return op.lift(s); }
@@ -36,12 +36,7 @@ struct MinMaxHop {
   VR_HOST_DEVICE Carried combine_own(T x, std::int32_t, Carried other, bool, bool) const {
     return op.combine(op.lift(x), other);
   }
-  VR_HOST_DEVICE T lower(Carried c) const {
-    T x = op.lower(c);
-    if constexpr (std::is_same_v<T, Float8E5M2>)
-      if (saturate && (x.bits & 0x7f) == 0x7c) --x.bits;
-    return x;
-  }
+  VR_HOST_DEVICE T lower(Carried c) const { return op.lower(c); }
 };
 
 // Every op on integers; S: what partial results are stored as, T (they wrap) or a type that is wide

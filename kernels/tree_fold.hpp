@@ -5,17 +5,18 @@
 // rows, split at the largest power of two below the length, left part first, and write the result
 // to one or more rows. For 7 rows: ((x0+x1)+(x2+x3)) + ((x4+x5)+x6).
 //
-// Elements are carried in: f32 for f16, bf16 and f32; f64 for f64; the type itself modulo 2^bits
-// for integer sum and prod; 64 bits (128 for i64 and u64) for an integer mean. Every combine
-// rounds to the carried type. A mean is one correctly rounded division by R, then one narrowing.
-// Where the carried sum of a floating mean is not finite, that element is computed again with all
-// inputs scaled by 2^-ceil(log2 R), so that finite inputs never overflow.
+// Elements are carried in: f32 for 8-bit floats, f16, bf16 and f32; f64 for f64; the type itself
+// modulo 2^bits for integer sum and prod; 64 bits (128 for i64 and u64) for an integer mean. Every
+// combine rounds to the carried type. A mean is one correctly rounded division by R, then one
+// narrowing. Where the carried sum of a floating mean is not finite, that element is computed again
+// with all inputs scaled by 2^-ceil(log2 R), so that finite inputs never overflow.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/arithmetic_rules.hpp"
 #include "ranks/dtype.hpp"
 #include "ranks/reduce_op.hpp"
 
@@ -32,6 +33,7 @@ struct TreeFold {
   DType dtype = DType::f32;
   ReduceOp op = ReduceOp::sum;
   NanPolicy nan = NanPolicy::propagate;
+  Fp8Mode fp8 = Fp8Mode::saturate;
 };
 
 // ceil(log2 n) for n >= 1: levels of the balanced tree over n rows.

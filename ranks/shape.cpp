@@ -39,14 +39,18 @@ Shape parse_shape(std::string_view text) {
 }
 
 std::int64_t element_count(const Shape& shape, std::size_t element_bytes) {
+  return element_count(std::span(shape), element_bytes);
+}
+
+std::int64_t element_count(std::span<const std::int64_t> dimensions, std::size_t element_bytes) {
+  const auto shape = [&] { return to_string(Shape(dimensions.begin(), dimensions.end())); };
   std::int64_t count = 1;
   bool overflow = false;
   bool empty = false;
-  for (const std::int64_t dimension : shape) {
+  for (const std::int64_t dimension : dimensions) {
     if (dimension < 0)
-      throw Error(
-          ErrorKind::bad_argument,
-          "shape " + to_string(shape) + " has the negative dimension " + std::to_string(dimension));
+      throw Error(ErrorKind::bad_argument,
+                  "shape " + shape() + " has the negative dimension " + std::to_string(dimension));
     empty |= dimension == 0;
     // A zero anywhere makes the product zero, however large the other dimensions are.
     if (dimension != 0) overflow |= __builtin_mul_overflow(count, dimension, &count);
@@ -55,7 +59,7 @@ std::int64_t element_count(const Shape& shape, std::size_t element_bytes) {
   std::int64_t bytes = 0;
   overflow |= __builtin_mul_overflow(count, static_cast<std::int64_t>(element_bytes), &bytes);
   if (overflow)
-    throw Error(ErrorKind::bad_argument, "shape " + to_string(shape) + " of " +
+    throw Error(ErrorKind::bad_argument, "shape " + shape() + " of " +
                                              std::to_string(element_bytes) +
                                              "-byte elements holds more than 2^63 - 1 bytes");
   return count;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,8 @@ Shape parse_shape(std::string_view text);
 // Product of the dimensions; 0 if one is 0. Throws bad_argument for a negative dimension, or when
 // the product times `element_bytes` does not fit in 63 bits.
 std::int64_t element_count(const Shape& shape, std::size_t element_bytes = 1);
+// The same of some dimensions of a shape.
+std::int64_t element_count(std::span<const std::int64_t> dimensions, std::size_t element_bytes);
 
 // Strides of a C-contiguous tensor of that shape.
 Strides contiguous_strides(const Shape& shape);

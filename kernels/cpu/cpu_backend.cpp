@@ -217,6 +217,10 @@ class CpuBackend final : public Backend {
   }
   std::string missing() const override { return {}; }
 
+  bool folds_trees_of(DType dtype) const override {
+    return is_integer(dtype) || (is_floating(dtype) && size_bytes(dtype) > 1);
+  }
+
   std::size_t workspace_bytes(const TreeFold& fold, int) const override {
     return static_cast<std::size_t>(cpu::Cut(fold).workspace_bytes());
   }

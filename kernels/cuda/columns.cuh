@@ -99,33 +99,75 @@ struct SomeColumns {
   }
 };
 
-// Groups of the neighbouring columns that four bytes hold, a block's width of groups apart, of rows
-// that begin anywhere: two aligned words are read for each, and shifted. All of them exist, and as
-// many behind each, so that no word is read which holds nothing of the row.
-template <class T, int groups>
-struct ShiftedGroups : Groups<T, 4 / sizeof(T), groups> {
-  static_assert(sizeof(T) < 4);
-  using Base = Groups<T, 4 / sizeof(T), groups>;
-  using typename Base::Raw;
-  static constexpr int behind = Base::neighbours;  // columns that must exist behind the last
+// The neighbouring columns that so many bytes hold, of rows that begin anywhere: two aligned packs
+// are read for each, and shifted; the second is what the next thread reads first. As many columns
+// must exist behind a thread's, so that no pack ends behind the row.
+template <class T, int pack_bytes>
+struct ShiftedPacks {
+  using Aligned = Groups<T, pack_bytes / sizeof(T), 1>;
+  using Pack = typename Aligned::Pack;
+  static constexpr int columns = Aligned::columns;
+  static constexpr int neighbours = columns;
+  static constexpr int words = pack_bytes / 4;
+  static_assert(words >= 1 && sizeof(T) < pack_bytes);
 
+  struct Raw {
+    Pack low, high;
+    unsigned beyond;  // bytes of `low` in front of the columns
+  };
+
+  static __device__ __forceinline__ int column(int c) { return c; }
+  static __device__ __forceinline__ bool exists(int) { return true; }
   __device__ __forceinline__ Raw load(const std::byte* at) const {
-    const auto beyond = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(at) % 4);
-    const auto* const words = reinterpret_cast<const std::uint32_t*>(at - beyond);
+    const auto beyond = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(at) % pack_bytes);
+    const auto* const packs = reinterpret_cast<const Pack*>(at - beyond);
     Raw raw;
-#pragma unroll
-    for (int g = 0; g < groups; ++g) {
-      const std::uint32_t low = words[g * block_threads];
-      const std::uint32_t high = beyond == 0 ? 0 : words[g * block_threads + 1];
-      raw.packs[g] = __funnelshift_r(low, high, 8 * beyond);
-    }
+    raw.beyond = beyond;
+    raw.low = packs[0];
+    raw.high = beyond == 0 ? Pack{} : packs[1];
     return raw;
   }
-  __device__ __forceinline__ void store(const Values<T, Base::columns>& row, std::byte* at) const {
+  static __device__ __forceinline__ Values<T, columns> elements(const Raw& raw) {
+    std::uint32_t all[2 * words];
+    memcpy(all, &raw.low, pack_bytes);
+    memcpy(all + words, &raw.high, pack_bytes);
 #pragma unroll
-    for (int c = 0; c < Base::columns; ++c)
-      reinterpret_cast<T*>(at)[Base::column(c)] = row.values[c];
+    for (int apart = words / 2; apart > 0; apart /= 2)
+#pragma unroll
+      for (int w = 0; w < words + apart; ++w)
+        if ((raw.beyond & (4 * apart)) != 0) all[w] = all[w + apart];
+    if constexpr (sizeof(T) < 4) {
+#pragma unroll
+      for (int w = 0; w < words; ++w)
+        all[w] = __funnelshift_r(all[w], all[w + 1], 8 * (raw.beyond % 4));
+    }
+    Values<T, columns> loaded;
+    memcpy(&loaded, all, pack_bytes);
+    return loaded;
+  }
+  // As wide as the address allows.
+  __device__ __forceinline__ void store(const Values<T, columns>& row, std::byte* at) const {
+    const auto beyond = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(at) % pack_bytes);
+    if (beyond == 0) return Aligned{}.store(row, at);
+    if constexpr (sizeof(T) < 4)
+      if (beyond % 4 == 0) return store_by<std::uint32_t>(row, at);
+    store_by<T>(row, at);
+  }
+
+ private:
+  template <class Unit>
+  static __device__ __forceinline__ void store_by(const Values<T, columns>& row, std::byte* at) {
+    Unit units[pack_bytes / sizeof(Unit)];
+    memcpy(units, &row, pack_bytes);
+#pragma unroll
+    for (int k = 0; k < static_cast<int>(pack_bytes / sizeof(Unit)); ++k)
+      reinterpret_cast<Unit*>(at)[k] = units[k];
   }
 };
+
+template <class Access>
+inline constexpr bool is_shifted = false;
+template <class T, int pack_bytes>
+inline constexpr bool is_shifted<ShiftedPacks<T, pack_bytes>> = true;
 
 }  // namespace vranks::cuda

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "kernels/cuda/cuda_error.hpp"
 #include "kernels/cuda/current_device.hpp"
@@ -19,11 +20,19 @@ namespace {
 using cuda::check_cuda;
 using cuda::CurrentDevice;
 
+// Of an existing device. Every fold asks, so CUDA is asked once.
 int multiprocessors(int device) {
-  int count = 0;
-  check_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
-             "counting multiprocessors");
-  return count;
+  static const std::vector<int> counts = [] {
+    int devices = 0;
+    check_cuda(cudaGetDeviceCount(&devices), "counting devices");
+    std::vector<int> all(static_cast<std::size_t>(devices));
+    for (int k = 0; k < devices; ++k)
+      check_cuda(cudaDeviceGetAttribute(&all[static_cast<std::size_t>(k)],
+                                        cudaDevAttrMultiProcessorCount, k),
+                 "counting multiprocessors");
+    return all;
+  }();
+  return counts[static_cast<std::size_t>(device)];
 }
 
 class CudaBackend final : public Backend {
@@ -66,6 +75,10 @@ class CudaBackend final : public Backend {
                : std::string("CUDA can't be used: ") + cudaGetErrorString(status);
   }
 
+  bool folds_trees_of(DType dtype) const override {
+    return is_integer(dtype) || is_floating(dtype);
+  }
+
   std::size_t workspace_bytes(const TreeFold& fold, int device) const override {
     return cuda::Plan(fold, multiprocessors(device)).workspace_bytes(fold);
   }
@@ -83,6 +96,9 @@ class CudaBackend final : public Backend {
         return cuda::fold_f16(fold, plan, workspace, stream);
       case DType::bf16:
         return cuda::fold_bf16(fold, plan, workspace, stream);
+      case DType::f8e4m3:
+      case DType::f8e5m2:
+        return cuda::fold_f8(fold, plan, workspace, stream);
       case DType::i32:
       case DType::i64:
         return cuda::fold_integer(fold, plan, workspace, stream);

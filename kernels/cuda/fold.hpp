@@ -14,6 +14,8 @@ void fold_f32(const TreeFold& fold, const Plan& plan, Workspace workspace, Strea
 void fold_f64(const TreeFold& fold, const Plan& plan, Workspace workspace, Stream stream);
 void fold_f16(const TreeFold& fold, const Plan& plan, Workspace workspace, Stream stream);
 void fold_bf16(const TreeFold& fold, const Plan& plan, Workspace workspace, Stream stream);
+// f8e4m3 and f8e5m2.
+void fold_f8(const TreeFold& fold, const Plan& plan, Workspace workspace, Stream stream);
 // i32 and i64: sum, mean, min, max.
 void fold_integer(const TreeFold& fold, const Plan& plan, Workspace workspace, Stream stream);
 // Every integer type and op.

@@ -15,21 +15,55 @@ namespace vranks::cuda {
 // Copies row 0 of the fold's output to its other rows.
 void broadcast_row(const TreeFold& fold, Stream stream);
 
-template <class Access>
-unsigned blocks_for(std::int64_t rows, std::int64_t elements) {
-  const std::int64_t threads = rows * ((elements + Access::columns - 1) / Access::columns);
+// Blocks of one launch, for `rows` subtrees.
+template <class Access, class Op, bool FromParts>
+unsigned blocks_for(std::int64_t rows, const Launch<Op, FromParts>& arguments) {
+  const std::int64_t threads = rows * threads_a_row<Access>(arguments);
   const std::int64_t blocks = (threads + block_threads - 1) / block_threads;
   check_grid(blocks);
   return static_cast<unsigned>(blocks);
+}
+
+// Whether every device here lets a kernel start before the one in front of it has ended.
+inline bool launches_overlap() {
+  static const bool overlap = [] {
+    int devices = 0;
+    check_cuda(cudaGetDeviceCount(&devices), "counting devices");
+    for (int device = 0; device < devices; ++device) {
+      int major = 0;
+      check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+                 "asking for a device's compute capability");
+      if (major < 9) return false;
+    }
+    return true;
+  }();
+  return overlap;
+}
+
+// Launches a kernel that begins with await_previous_kernel(): its blocks may come to the
+// multiprocessors while the last ones of the kernel in front still run.
+template <class Arguments>
+void launch_overlapping(void (*kernel)(Arguments), unsigned blocks, Stream stream,
+                        const Arguments& arguments, const char* what) {
+  cudaLaunchAttribute overlaps{};
+  overlaps.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlaps.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = block_threads;
+  config.stream = stream;
+  config.attrs = &overlaps;
+  config.numAttrs = launches_overlap() ? 1 : 0;
+  check_cuda(cudaLaunchKernelEx(&config, kernel, arguments), what);
 }
 
 template <int Levels, int rows, class Access, class Op, bool FromParts>
 void launch(const Launch<Op, FromParts>& arguments, Stream stream) {
   const std::int64_t subtrees =
       (arguments.ranks + arguments.subtree_ranks - 1) / arguments.subtree_ranks;
-  tree_kernel<Levels, rows, Access>
-      <<<blocks_for<Access>(subtrees, arguments.elements), block_threads, 0, stream>>>(arguments);
-  check_cuda(cudaGetLastError(), "launching the tree kernel");
+  launch_overlapping<Launch<Op, FromParts>>(tree_kernel<Levels, rows, Access, Op, FromParts>,
+                                            blocks_for<Access>(subtrees, arguments), stream,
+                                            arguments, "launching the tree kernel");
 }
 
 // By the number of rows that a thread walks.
@@ -42,15 +76,31 @@ void launch_levels(const Launch<Op, false>& arguments, Stream stream) {
     launch<most_levels, block_ranks, Access>(arguments, stream);
 }
 
-template <int R, class Op>
+template <int R, int bytes, class Op>
 void launch_few_ranks(const Launch<Op, false>& arguments, Stream stream) {
   using T = typename Op::Element;
-  using Access = Groups<T, 16 / sizeof(T), 1>;
+  using Access = Groups<T, bytes / sizeof(T), 1>;
   if constexpr (R > 2)
-    if (arguments.ranks < R) return launch_few_ranks<R - 1>(arguments, stream);
-  few_ranks_kernel<R, Access>
-      <<<blocks_for<Access>(1, arguments.elements), block_threads, 0, stream>>>(arguments);
-  check_cuda(cudaGetLastError(), "launching the kernel of few ranks");
+    if (arguments.ranks < R) return launch_few_ranks<R - 1, bytes>(arguments, stream);
+  launch_overlapping<Launch<Op, false>>(few_ranks_kernel<R, Access, Op>,
+                                        blocks_for<Access>(1, arguments), stream, arguments,
+                                        "launching the kernel of few ranks");
+}
+
+// Rows that begin anywhere; Levels and rows as of the kernel.
+template <int Levels, int rows, int pack_bytes, class Op>
+void launch_shifted(Launch<Op, false> arguments, Stream stream) {
+  using T = typename Op::Element;
+  using Access = ShiftedPacks<T, pack_bytes>;
+  constexpr std::int64_t columns = Access::columns;
+  const auto beyond = reinterpret_cast<std::uintptr_t>(arguments.out) % pack_bytes / sizeof(T);
+  const std::int64_t lead =
+      arguments.parts != nullptr || beyond == 0 ? 0 : columns - static_cast<std::int64_t>(beyond);
+  // Behind the last pack there must be as many columns.
+  const std::int64_t whole = arguments.elements - lead - columns;
+  arguments.packs = whole < columns ? 0 : whole / columns;
+  arguments.lead = arguments.packs == 0 ? 0 : static_cast<int>(lead);
+  launch<Levels, rows, Access>(arguments, stream);
 }
 
 // Columns of 8 bytes, but fewer where more than 16 bytes would be carried for them, and 4 bytes at
@@ -60,6 +110,9 @@ template <class Op>
 inline constexpr int tree_columns =
     std::max(std::min(8 / sizeof(typename Op::Element), 16 / sizeof(typename Op::Carried)),
              (sizeof(typename Op::Element) + 3) / sizeof(typename Op::Element));
+
+// Of 8-bit elements: with 16 of them a thread these wouldn't make a block a multiprocessor.
+inline constexpr std::int64_t short_row = 1 << 18;
 
 // Common: see is_common().
 template <class Op, bool Common>
@@ -87,25 +140,34 @@ void launch_fold(const TreeFold& fold, const Plan& plan, Workspace workspace, St
     first.parts = half(0);
   }
   using Columns = Groups<T, tree_columns<Op>, 1>;
+  using FewLevels = Groups<T, 8 / width, 1>;  // few enough for 8 bytes of any type
   const bool aligned = rows_are_aligned(fold, Columns::bytes);
   if constexpr (Common) {
     if (first.ranks <= few_ranks && rows_are_aligned(fold, 16)) {
-      launch_few_ranks<few_ranks>(first, stream);
-    } else if (aligned && first.ranks <= ranks_of_levels(few_levels)) {
-      launch<few_levels, block_ranks, Columns>(first, stream);
+      // Short rows of many columns a thread would leave most of the machine idle.
+      if (width == 1 && fold.elements <= short_row)
+        launch_few_ranks<few_ranks, width == 1 ? 4 : 16>(first, stream);
+      else
+        launch_few_ranks<few_ranks, 16>(first, stream);
+    } else if (first.ranks <= ranks_of_levels(few_levels) &&
+               rows_are_aligned(fold, FewLevels::bytes)) {
+      launch<few_levels, block_ranks, FewLevels>(first, stream);
     } else if (aligned) {
       launch_levels<Columns>(first, stream);
-    } else if constexpr (width < 4) {
-      // More columns keep enough loads in flight where there are few ranks.
-      if (first.ranks <= few_ranks)
-        launch<0, few_ranks, ShiftedGroups<T, 4>>(first, stream);
+    } else if (first.ranks <= few_ranks) {
+      if (first.ranks < 4)
+        launch_shifted<0, 2, 16>(first, stream);
+      else if (first.ranks < 8)
+        launch_shifted<0, 4, 16>(first, stream);
       else
-        launch_levels<ShiftedGroups<T, 1>>(first, stream);
+        launch_shifted<0, 8, 16>(first, stream);
+    } else if constexpr (Columns::columns > 1) {
+      if (std::min(first.subtree_ranks, first.ranks) <= ranks_of_levels(some_levels))
+        launch_shifted<some_levels, block_ranks, Columns::bytes>(first, stream);
+      else
+        launch_shifted<most_levels, block_ranks, Columns::bytes>(first, stream);
     } else {
-      if (first.ranks <= few_ranks)
-        launch<0, few_ranks, SomeColumns<T, 4>>(first, stream);
-      else
-        launch_levels<SomeColumns<T, 1>>(first, stream);
+      launch_levels<SomeColumns<T, 1>>(first, stream);
     }
   } else {
     if (aligned)

@@ -15,6 +15,7 @@
 
 #include "kernels/arithmetic.hpp"
 #include "kernels/cuda/columns.cuh"
+#include "kernels/cuda/pairs.cuh"
 
 namespace vranks::cuda {
 
@@ -24,49 +25,89 @@ template <class Op, bool FromParts>
 struct Launch {
   using In = std::conditional_t<FromParts, typename Op::Carried, typename Op::Element>;
 
-  Op op;
+  // In the order of their use, for parameters are read from a cold cache.
   const In* in;
-  std::int64_t in_stride;      // from row to row, in elements of In
-  std::int64_t ranks;          // rows of `in`
-  std::int64_t subtree_ranks;  // rows to one subtree; >= ranks: one subtree
+  std::int64_t in_stride;  // from row to row, in elements of In
   std::int64_t elements;
-  typename Op::Carried*
-      parts;  // [subtrees][elements] for carried results, or null: the last launch
   typename Op::Element* out;
   std::int64_t out_stride;
   std::int64_t out_rows;
+  Op op;
+  std::int64_t ranks;          // rows of `in`
+  std::int64_t subtree_ranks;  // rows to one subtree; >= ranks: one subtree
+  // [subtrees][elements] for carried results, or null: the last launch
+  typename Op::Carried* parts;
+  // Of shifted packs: the first begins that many columns behind the row's start, where a result can
+  // be written whole, and so many follow one another. Each other column is a thread's own.
+  std::int64_t packs;
+  int lead;
   // The fold's input, from which a mean that overflowed is computed again.
   const typename Op::Element* original;
   std::int64_t original_stride;
   std::int64_t original_ranks;
 };
 
+// Whether N columns are carried in pairs.
+template <class Op, int N>
+inline constexpr bool in_pairs_of = N % 2 == 0 && requires {
+  typename PairsOf<Op>::Pair;
+};
+
+// What is carried for N columns.
+template <class Op, int N>
+struct TreeRow {
+  typename Op::Carried values[N];
+  __device__ __forceinline__ typename Op::Carried part(const Op&, int c) const { return values[c]; }
+};
+template <class Op, int N>
+requires in_pairs_of<Op, N>
+struct TreeRow<Op, N> {
+  typename PairsOf<Op>::Carried values[N / 2];
+  __device__ __forceinline__ typename Op::Carried part(const Op& op, int c) const {
+    return PairsOf<Op>{op}.part(values[c / 2], c % 2);
+  }
+};
+
 template <bool FromParts, class Op, class In, int N>
-__device__ __forceinline__ Row<Op, N> lift(const Op& op, const Values<In, N>& loaded) {
-  Row<Op, N> row;
+__device__ __forceinline__ TreeRow<Op, N> lift(const Op& op, const Values<In, N>& loaded) {
+  TreeRow<Op, N> row;
+  if constexpr (in_pairs_of<Op, N>) {
+    static_assert(!FromParts);
+    typename PairsOf<Op>::Pair pairs[N / 2];
+    memcpy(pairs, &loaded, sizeof(pairs));
 #pragma unroll
-  for (int c = 0; c < N; ++c) {
-    if constexpr (FromParts)
-      row.values[c] = loaded.values[c];
-    else
-      row.values[c] = op.lift(loaded.values[c]);
+    for (int p = 0; p < N / 2; ++p) row.values[p] = PairsOf<Op>{op}.lift(pairs[p]);
+  } else {
+#pragma unroll
+    for (int c = 0; c < N; ++c) {
+      if constexpr (FromParts)
+        row.values[c] = loaded.values[c];
+      else
+        row.values[c] = op.lift(loaded.values[c]);
+    }
   }
   return row;
 }
 
 template <class Op, int N>
-__device__ __forceinline__ Row<Op, N> combine(const Op& op, const Row<Op, N>& a,
-                                              const Row<Op, N>& b) {
-  Row<Op, N> row;
+__device__ __forceinline__ TreeRow<Op, N> combine(const Op& op, const TreeRow<Op, N>& a,
+                                                  const TreeRow<Op, N>& b) {
+  TreeRow<Op, N> row;
+  if constexpr (in_pairs_of<Op, N>) {
 #pragma unroll
-  for (int c = 0; c < N; ++c) row.values[c] = op.combine(a.values[c], b.values[c]);
+    for (int p = 0; p < N / 2; ++p)
+      row.values[p] = PairsOf<Op>{op}.combine(a.values[p], b.values[p]);
+  } else {
+#pragma unroll
+    for (int c = 0; c < N; ++c) row.values[c] = op.combine(a.values[c], b.values[c]);
+  }
   return row;
 }
 
 // The tree over rows [first, first + count).
 template <int first, int count, bool FromParts, class Access, class Op>
-__device__ __forceinline__ Row<Op, Access::columns> tree_of(const Op& op,
-                                                            const typename Access::Raw* rows) {
+__device__ __forceinline__ TreeRow<Op, Access::columns> tree_of(const Op& op,
+                                                                const typename Access::Raw* rows) {
   if constexpr (count == 1) {
     return lift<FromParts>(op, Access::elements(rows[first]));
   } else {
@@ -79,29 +120,37 @@ __device__ __forceinline__ Row<Op, Access::columns> tree_of(const Op& op,
 
 template <class Op, int N>
 __device__ __forceinline__ Values<typename Op::Element, N> lower(const Op& op,
-                                                                 const Row<Op, N>& row) {
+                                                                 const TreeRow<Op, N>& row) {
   Values<typename Op::Element, N> lowered;
-  if constexpr (Op::recomputes) {
-    // One look at the divisor for all columns: sums, and means of a power of two of ranks.
-    if (op.by_ranks.inverse != 0) {
+  if constexpr (in_pairs_of<Op, N>) {
+    typename PairsOf<Op>::Pair pairs[N / 2];
 #pragma unroll
-      for (int c = 0; c < N; ++c)
-        lowered.values[c] = arithmetic::narrow<typename Op::Element>(
-            arithmetic::multiply(row.values[c], op.by_ranks.inverse));
-      return lowered;
+    for (int p = 0; p < N / 2; ++p) pairs[p] = PairsOf<Op>{op}.lower(row.values[p]);
+    memcpy(&lowered, pairs, sizeof(pairs));
+    return lowered;
+  } else {
+    if constexpr (Op::recomputes) {
+      // One look at the divisor for all columns: sums, and means of a power of two of ranks.
+      if (op.by_ranks.inverse != 0) {
+#pragma unroll
+        for (int c = 0; c < N; ++c)
+          lowered.values[c] = arithmetic::narrow<typename Op::Element>(
+              arithmetic::multiply(row.values[c], op.by_ranks.inverse));
+        return lowered;
+      }
     }
-  }
 #pragma unroll
-  for (int c = 0; c < N; ++c) lowered.values[c] = op.lower(row.values[c]);
-  return lowered;
+    for (int c = 0; c < N; ++c) lowered.values[c] = op.lower(row.values[c]);
+    return lowered;
+  }
 }
 
 // x * 0 is 0 for finite x and NaN for all others, and NaN stays.
 template <class T, int N>
-__device__ __forceinline__ bool all_finite(const Values<T, N>& row) {
+__device__ __forceinline__ bool all_finite(const T (&values)[N]) {
   T zero = 0;
 #pragma unroll
-  for (int c = 0; c < N; ++c) zero = arithmetic::fused(row.values[c], T{0}, zero);
+  for (int c = 0; c < N; ++c) zero = arithmetic::fused(values[c], T{0}, zero);
   return zero == 0;
 }
 
@@ -116,13 +165,14 @@ __device__ __noinline__ typename Op::Element recompute(const Op& op,
 // Lowers the result of a thread's columns and writes it; `first` is the first column.
 template <class Op, bool FromParts, class Access>
 __device__ __forceinline__ void finish(const Launch<Op, FromParts>& launch, const Access& access,
-                                       std::int64_t first, const Row<Op, Access::columns>& result) {
+                                       std::int64_t first,
+                                       const TreeRow<Op, Access::columns>& result) {
   using T = typename Op::Element;
   constexpr int N = Access::columns;
   const Op& op = launch.op;
   Values<T, N> lowered = lower(op, result);
   if constexpr (Op::recomputes) {
-    if (op.mean && !all_finite(result)) {
+    if (op.mean && !all_finite(result.values)) {
 #pragma unroll
       for (int c = 0; c < N; ++c)
         if (access.exists(c) && op.must_recompute(result.values[c]))
@@ -142,6 +192,25 @@ __device__ __forceinline__ std::int64_t first_column() {
          std::int64_t{threadIdx.x} * Access::neighbours;
 }
 
+// Threads that read one row of a subtree.
+template <class Access, class Op, bool FromParts>
+__host__ __device__ __forceinline__ std::int64_t threads_a_row(
+    const Launch<Op, FromParts>& launch) {
+  if constexpr (is_shifted<Access>)
+    return launch.elements - launch.packs * (Access::columns - 1);
+  else
+    return (launch.elements + Access::columns - 1) / Access::columns;
+}
+
+// What a kernel of launch_overlapping() does before it touches memory: waits until the kernel in
+// front has ended and its results are there. From then on the next kernel's blocks may come.
+__device__ __forceinline__ void await_previous_kernel() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 // All of R ranks at once, in as few registers as that takes.
 template <int R, class Access, class Op>
 __global__ void __launch_bounds__(block_threads)
@@ -152,6 +221,7 @@ __global__ void __launch_bounds__(block_threads)
   if (first >= launch.elements) return;
   const auto* const at = reinterpret_cast<const std::byte*>(launch.in + first);
   const std::int64_t stride = launch.in_stride * static_cast<std::int64_t>(sizeof(T));
+  await_previous_kernel();
   typename Access::Raw rows[R];
 #pragma unroll
   for (int r = 0; r < R; ++r) rows[r] = access.load(at + r * stride);
@@ -161,21 +231,22 @@ __global__ void __launch_bounds__(block_threads)
 // The tree over a thread's columns of `ranks` rows from `at` on. Levels: merge levels above blocks
 // of that many rows; at most block_ranks << Levels of them.
 template <int Levels, int block_ranks, class Op, bool FromParts, class Access>
-__device__ __forceinline__ Row<Op, Access::columns> walk(const Launch<Op, FromParts>& launch,
-                                                         const Access& access, const std::byte* at,
-                                                         std::int64_t ranks) {
+__device__ __forceinline__ TreeRow<Op, Access::columns> walk(const Launch<Op, FromParts>& launch,
+                                                             const Access& access,
+                                                             const std::byte* at,
+                                                             std::int64_t ranks) {
   constexpr int N = Access::columns;
   const Op& op = launch.op;
   const std::int64_t stride =
       launch.in_stride * static_cast<std::int64_t>(sizeof(typename Launch<Op, FromParts>::In));
-  Row<Op, N> levels[Levels + 1];
+  TreeRow<Op, N> levels[Levels + 1];
   const std::int64_t blocks = ranks / block_ranks;
   for (std::int64_t block = 0; block < blocks; ++block) {
     typename Access::Raw rows[block_ranks];
 #pragma unroll
     for (int k = 0; k < block_ranks; ++k) rows[k] = access.load(at + k * stride);
     at += block_ranks * stride;
-    Row<Op, N> current = tree_of<0, block_ranks, FromParts, Access>(op, rows);
+    TreeRow<Op, N> current = tree_of<0, block_ranks, FromParts, Access>(op, rows);
     bool placed = false;
 #pragma unroll
     for (int level = 0; level <= Levels; ++level) {
@@ -190,9 +261,9 @@ __device__ __forceinline__ Row<Op, Access::columns> walk(const Launch<Op, FromPa
 
   // What is left of a block, like 7 = 4 + (2 + 1): the smallest subtree is the rightmost. Then the
   // subtrees that are still open, smallest first.
-  Row<Op, N> result;
+  TreeRow<Op, N> result;
   bool started = false;
-  const auto join = [&](const Row<Op, N>& before) {
+  const auto join = [&](const TreeRow<Op, N>& before) {
     result = started ? combine(op, before, result) : before;
     started = true;
   };
@@ -211,12 +282,12 @@ __device__ __forceinline__ Row<Op, Access::columns> walk(const Launch<Op, FromPa
       if (rest & count) join(tree_of<0, count, FromParts, Access>(op, rows));
     };
     if constexpr (block_ranks > 8) load(eights, std::integral_constant<int, 8>{});
-    load(fours, std::integral_constant<int, 4>{});
-    load(twos, std::integral_constant<int, 2>{});
+    if constexpr (block_ranks > 4) load(fours, std::integral_constant<int, 4>{});
+    if constexpr (block_ranks > 2) load(twos, std::integral_constant<int, 2>{});
     load(ones, std::integral_constant<int, 1>{});
     join_rows(ones, std::integral_constant<int, 1>{});
-    join_rows(twos, std::integral_constant<int, 2>{});
-    join_rows(fours, std::integral_constant<int, 4>{});
+    if constexpr (block_ranks > 2) join_rows(twos, std::integral_constant<int, 2>{});
+    if constexpr (block_ranks > 4) join_rows(fours, std::integral_constant<int, 4>{});
     if constexpr (block_ranks > 8) join_rows(eights, std::integral_constant<int, 8>{});
   }
 #pragma unroll
@@ -225,21 +296,27 @@ __device__ __forceinline__ Row<Op, Access::columns> walk(const Launch<Op, FromPa
   return result;
 }
 
+// Blocks that a multiprocessor must have registers for, so that it keeps enough loads in flight.
+constexpr int blocks_at_once(int levels, int rows) {
+  if (levels > some_levels) return 1;
+  return rows == 2 ? 8 : rows == 4 ? 6 : 4;
+}
+
 template <int Levels, int block_ranks, class Access, class Op, bool FromParts>
-__global__ void __launch_bounds__(block_threads, Levels <= some_levels ? 4 : 1)
+__global__ void __launch_bounds__(block_threads, blocks_at_once(Levels, block_ranks))
     tree_kernel(const __grid_constant__ Launch<Op, FromParts> launch) {
   using In = typename Launch<Op, FromParts>::In;
+  await_previous_kernel();
   // Which columns of which subtree. Short rows share a block, so threads are counted through.
   std::int64_t subtree = 0;
   std::int64_t first = first_column<Access>();
-  if (launch.subtree_ranks < launch.ranks) {
+  if (launch.subtree_ranks < launch.ranks || is_shifted<Access>) {
     const std::int64_t thread = std::int64_t{blockIdx.x} * block_threads + threadIdx.x;
-    const std::int64_t threads_a_row = (launch.elements + Access::columns - 1) / Access::columns;
-    subtree = thread / threads_a_row;
-    first = (thread - subtree * threads_a_row) * Access::columns;
+    const std::int64_t threads = threads_a_row<Access>(launch);
+    subtree = thread / threads;
+    first = (thread - subtree * threads) * Access::columns;
     if (subtree * launch.subtree_ranks >= launch.ranks) return;
   }
-  if (first >= launch.elements) return;
   const std::int64_t first_rank = subtree * launch.subtree_ranks;
   const std::int64_t ranks = min(launch.ranks - first_rank, launch.subtree_ranks);
   const auto fold = [&](const auto& access, std::int64_t column) {
@@ -251,23 +328,26 @@ __global__ void __launch_bounds__(block_threads, Levels <= some_levels ? 4 : 1)
     auto* const part = launch.parts + subtree * launch.elements + column;
 #pragma unroll
     for (int c = 0; c < access.columns; ++c)
-      if (access.exists(c)) part[access.column(c)] = result.values[c];
+      if (access.exists(c)) part[access.column(c)] = result.part(launch.op, c);
   };
-  const std::int64_t left = launch.elements - first;
-  if constexpr (std::is_same_v<Access, SomeColumns<In, Access::columns>>) {
-    constexpr int reach = (Access::columns - 1) * block_threads + 1;
-    fold(Access{.apart = block_threads,
-                .begin = 0,
-                .end = static_cast<int>(min(left, std::int64_t{reach}))},
-         first);
-  } else if constexpr (requires { Access::behind; }) {
-    if (Access::column(Access::columns - 1) + Access::behind < left) return fold(Access{}, first);
-#pragma unroll 1
-    for (int c = 0; c < Access::columns; ++c)
-      if (Access::column(c) < left)
-        fold(SomeColumns<In, 1>{.apart = 1, .begin = 0, .end = 1}, first + Access::column(c));
+  if constexpr (is_shifted<Access>) {
+    const std::int64_t pack = first / Access::columns;
+    if (pack < launch.packs) return fold(Access{}, launch.lead + first);
+    std::int64_t column = pack - launch.packs;
+    if (column >= launch.lead) column += launch.packs * Access::columns;
+    fold(SomeColumns<In, 1>{.apart = 1, .begin = 0, .end = 1}, column);
   } else {
-    fold(Access{}, first);
+    if (first >= launch.elements) return;
+    if constexpr (std::is_same_v<Access, SomeColumns<In, Access::columns>>) {
+      constexpr int reach = (Access::columns - 1) * block_threads + 1;
+      const std::int64_t left = launch.elements - first;
+      fold(Access{.apart = block_threads,
+                  .begin = 0,
+                  .end = static_cast<int>(min(left, std::int64_t{reach}))},
+           first);
+    } else {
+      fold(Access{}, first);
+    }
   }
 }
 

@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
     for (const DType dtype : {DType::f32, DType::bf16, DType::f8e4m3})
       for (const std::int64_t ranks : {2, 8, 64})
         add_setup({Collective::reduce, dtype, ReduceOp::mean, ranks, bytes, false, device, true});
-    for (const DType dtype : {DType::f32, DType::bf16, DType::i32, DType::i8})
+    for (const DType dtype : {DType::f32, DType::bf16, DType::f8e4m3, DType::i32, DType::i8})
       for (const ReduceOp op : {ReduceOp::sum, ReduceOp::max, ReduceOp::prod})
         add_setup({Collective::reduce, dtype, op, 8, bytes, false, device});
   }

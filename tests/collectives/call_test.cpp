@@ -101,6 +101,10 @@ TEST(Call, OptionsThatNothingReadsAreRefused) {
                  [&] { run(collective, x.view(), y.view(), options); });
   };
   refused(Collective::all_reduce, {.ragged = true}, {"ragged", "all_reduce"});
+  refused(Collective::all_reduce, {.send_displacements = {0, 1}},
+          {"all_reduce has no send displacements"});
+  refused(Collective::all_reduce, {.receive_displacements = {0, 1}},
+          {"all_reduce has no receive displacements"});
   refused(Collective::broadcast, {.factor = 2}, {"broadcast", "factors"});
   refused(Collective::broadcast, {.weights = {1, 1}}, {"broadcast", "weights"});
   refused(Collective::permute, {}, {"permute needs", "pairs"});

@@ -20,9 +20,9 @@ template <class T>
 inline constexpr bool is_float =
     std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16> ||
     std::is_same_v<T, Float8E4M3> || std::is_same_v<T, Float8E5M2>;
-// Types and ops that TreeFold is for.
+// Types and ops that TreeFold is for; of 8-bit floats not on every backend.
 template <class T>
-inline constexpr bool has_tree_fold = (is_float<T> && sizeof(T) > 1) || std::is_integral_v<T>;
+inline constexpr bool has_tree_fold = is_float<T> || std::is_integral_v<T>;
 inline constexpr ReduceOp tree_fold_ops[] = {ReduceOp::sum, ReduceOp::mean, ReduceOp::prod,
                                              ReduceOp::min, ReduceOp::max};
 
@@ -30,9 +30,13 @@ inline double as_carried(double x) { return x; }
 inline float as_carried(float x) { return x; }
 inline float as_carried(Half x) { return to_float(x); }
 inline float as_carried(BFloat16 x) { return to_float(x); }
+inline float as_carried(Float8E4M3 x) { return to_float(x); }
+inline float as_carried(Float8E5M2 x) { return to_float(x); }
 
 template <class T, class C>
-T from_carried(C x) {
+T from_carried(C x, Fp8Mode fp8 = Fp8Mode::saturate) {
+  if constexpr (std::is_same_v<T, Float8E4M3>) return to_float8_e4m3(x, fp8 == Fp8Mode::saturate);
+  if constexpr (std::is_same_v<T, Float8E5M2>) return to_float8_e5m2(x, fp8 == Fp8Mode::saturate);
   if constexpr (std::is_same_v<T, Half>) return to_half(x);
   if constexpr (std::is_same_v<T, BFloat16>) return to_bfloat16(x);
   if constexpr (std::is_floating_point_v<T>) {
@@ -55,7 +59,7 @@ C tree(const std::vector<C>& x, std::size_t first, std::size_t count, const Comb
 }
 
 template <class T>
-T reduce_float(const std::vector<T>& x, ReduceOp op, NanPolicy nan) {
+T reduce_float(const std::vector<T>& x, ReduceOp op, NanPolicy nan, Fp8Mode fp8) {
   using C = decltype(as_carried(T{}));
   std::vector<C> carried;
   for (const T& value : x) carried.push_back(as_carried(value));
@@ -63,7 +67,7 @@ T reduce_float(const std::vector<T>& x, ReduceOp op, NanPolicy nan) {
   const auto add = [](C a, C b) { return static_cast<C>(a + b); };
   switch (op) {
     case ReduceOp::sum:
-      return from_carried<T>(tree(carried, 0, x.size(), add));
+      return from_carried<T>(tree(carried, 0, x.size(), add), fp8);
     case ReduceOp::mean: {
       C sum = tree(carried, 0, x.size(), add);
       double divisor = ranks;
@@ -76,13 +80,13 @@ T reduce_float(const std::vector<T>& x, ReduceOp op, NanPolicy nan) {
       // long double has 64 bits of mantissa: enough that a quotient of 24 or 53 bits rounds twice
       // without harm for the ranks that tests use (below 2^24).
       if constexpr (std::is_same_v<C, float>)
-        return from_carried<T>(static_cast<float>(static_cast<double>(sum) / divisor));
+        return from_carried<T>(static_cast<float>(static_cast<double>(sum) / divisor), fp8);
       else
-        return from_carried<T>(sum / divisor);
+        return from_carried<T>(sum / divisor, fp8);
     }
     case ReduceOp::prod:
       return from_carried<T>(
-          tree(carried, 0, x.size(), [](C a, C b) { return static_cast<C>(a * b); }));
+          tree(carried, 0, x.size(), [](C a, C b) { return static_cast<C>(a * b); }), fp8);
     default:
       break;
   }
@@ -92,7 +96,7 @@ T reduce_float(const std::vector<T>& x, ReduceOp op, NanPolicy nan) {
   C best = not_a_number;
   for (const C value : carried) {
     if (std::isnan(value)) {
-      if (nan == NanPolicy::propagate) return from_carried<T>(not_a_number);
+      if (nan == NanPolicy::propagate) return from_carried<T>(not_a_number, fp8);
       continue;
     }
     const bool below =
@@ -102,7 +106,7 @@ T reduce_float(const std::vector<T>& x, ReduceOp op, NanPolicy nan) {
     if (!seen || (op == ReduceOp::min ? below : above)) best = value;
     seen = true;
   }
-  return from_carried<T>(best);
+  return from_carried<T>(best, fp8);
 }
 
 template <class T>
@@ -136,10 +140,10 @@ T reduce_integer(const std::vector<T>& x, ReduceOp op) {
 
 // The reduction of one element over the ranks. R = 1 keeps bits.
 template <class T>
-T reduce(const std::vector<T>& x, ReduceOp op, NanPolicy nan) {
+T reduce(const std::vector<T>& x, ReduceOp op, NanPolicy nan, Fp8Mode fp8 = Fp8Mode::saturate) {
   if (x.size() == 1) return x[0];
   if constexpr (is_float<T>)
-    return reduce_float(x, op, nan);
+    return reduce_float(x, op, nan, fp8);
   else
     return reduce_integer(x, op);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every backend against the plain reference, bit for bit: dtype x op x NaN policy x R x n, on data
-// of all kinds, with gaps between rows, in place, and with rows at odd addresses.
+// Every backend against the plain reference, bit for bit: dtype x op x NaN policy x fp8 mode x R x
+// n, on data of all kinds, with gaps between rows, in place, and with rows at odd addresses.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -33,6 +33,7 @@ void fill(std::vector<T>& x, Data data, std::mt19937_64& random) {
       const double unit = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-63;
       const double largest = std::is_same_v<T, double> ? 1.7e308
                              : std::is_same_v<T, Half> ? 65000.0
+                             : sizeof(T) == 1          ? 440.0
                                                        : 3.3e38;
       const double x_value = data == Data::large ? largest * (0.8 + 0.2 * unit) : unit;
       if constexpr (std::is_same_v<T, double>)
@@ -52,6 +53,7 @@ struct Case {
   std::int64_t gap = 0;     // elements between rows
   std::int64_t offset = 0;  // elements before the first row
   bool in_place = false;
+  Fp8Mode fp8 = Fp8Mode::saturate;
 };
 
 template <class T>
@@ -68,8 +70,10 @@ void check(const Case& c, std::uint64_t seed) {
                        .elements = c.elements,
                        .dtype = dtype_of<T>(),
                        .op = c.op,
-                       .nan = c.nan};
+                       .nan = c.nan,
+                       .fp8 = c.fp8};
   const Backend& backend = backend_for(c.device);
+  if (!backend.folds_trees_of(shape.dtype)) return;  // 8-bit floats on the CPU
   const DeviceBuffer device_in(total * sizeof(T), c.device);
   const DeviceBuffer device_out(total * sizeof(T), c.device);
   const std::size_t workspace_size = backend.workspace_bytes(shape, c.device.index);
@@ -90,7 +94,7 @@ void check(const Case& c, std::uint64_t seed) {
     std::vector<T> column;
     for (std::int64_t r = 0; r < c.ranks; ++r)
       column.push_back(in[static_cast<std::size_t>(c.offset + r * stride + i)]);
-    const T right = reference::reduce(column, c.op, c.nan);
+    const T right = reference::reduce(column, c.op, c.nan, c.fp8);
     for (std::int64_t r = 0; r < c.ranks; ++r) {
       const T& found = out[static_cast<std::size_t>(c.offset + r * stride + i)];
       ASSERT_EQ(std::memcmp(&right, &found, sizeof(T)), 0)
@@ -122,6 +126,11 @@ void check_all_types(const Case& c, std::uint64_t seed) {
     });
 }
 
+void check_8_bit_floats(const Case& c, std::uint64_t seed) {
+  check<Float8E4M3>(c, seed);
+  check<Float8E5M2>(c, seed);
+}
+
 // The table of ranks and elements; fewer columns where there are many ranks.
 void check_table(Device device) {
   std::uint64_t seed = 1;
@@ -133,6 +142,14 @@ void check_table(Device device) {
       if (ranks > 64 && elements > 33) continue;
       for (const ReduceOp op : reference::tree_fold_ops) {
         for (const Data data : {Data::random_bits, Data::moderate, Data::large}) {
+          check_8_bit_floats({.device = device,
+                              .ranks = ranks,
+                              .elements = elements,
+                              .op = op,
+                              .nan = seed % 2 == 0 ? NanPolicy::propagate : NanPolicy::ignore,
+                              .data = data,
+                              .fp8 = Fp8Mode::ieee},
+                             ++seed);
           check_all_types({device, ranks, elements, op, NanPolicy::propagate, data}, ++seed);
           if (is_ordered(op))
             check_all_types({device, ranks, elements, op, NanPolicy::ignore, data}, ++seed);
@@ -150,9 +167,10 @@ void check_layouts(Device device) {
         for (const std::int64_t offset : {0, 1, 3, 16})
           for (const bool in_place : {false, true}) {
             if (ranks > 10 && elements > 64) continue;
-            check_all_types({device, ranks, elements, ReduceOp::mean, NanPolicy::propagate,
-                             Data::random_bits, gap, offset, in_place},
-                            ++seed);
+            for (const ReduceOp op : {ReduceOp::mean, ReduceOp::min})
+              check_all_types({device, ranks, elements, op, NanPolicy::propagate, Data::random_bits,
+                               gap, offset, in_place},
+                              ++seed);
             if (testing::Test::HasFatalFailure()) return;
           }
 }
@@ -170,6 +188,7 @@ void check_many_ranks(Device device) {
           check<float>(c, ++seed);
           if (ranks > 100000) continue;
           check<BFloat16>(c, ++seed);
+          check_8_bit_floats(c, ++seed);
           check<std::int8_t>(c, ++seed);
           check<std::uint16_t>(c, ++seed);
           check<std::int64_t>(c, ++seed);
@@ -228,6 +247,15 @@ TEST(TreeFoldOnCuda, Table) {
 TEST(TreeFoldOnCuda, Layouts) {
   VR_SKIP_WITHOUT_CUDA();
   check_layouts(cuda);
+}
+// Long rows have kernels of their own.
+TEST(TreeFoldOnCuda, LongRowsOf8BitFloats) {
+  VR_SKIP_WITHOUT_CUDA();
+  std::uint64_t seed = 3000;
+  for (const std::int64_t ranks : {2, 5, 8})
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::mean, ReduceOp::max})
+      check_8_bit_floats({cuda, ranks, (1 << 18) + 16, op, NanPolicy::propagate, Data::random_bits},
+                         ++seed);
 }
 TEST(TreeFoldOnCuda, ManyRanks) {
   VR_SKIP_WITHOUT_CUDA();
