@@ -3,7 +3,8 @@
 //
 // The plain calls that one thread made last: one that differs from them in nothing but where its
 // tensors lie is checked and planned already, but for what is about memory. On small tensors all
-// other checks together cost as much as the kernel.
+// other checks together cost as much as the kernel. A thread's plans, and what they hold on the
+// device, live until others take their place or the thread ends.
 #pragma once
 
 #include <list>

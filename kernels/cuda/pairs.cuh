@@ -103,17 +103,15 @@ requires(arithmetic::is_float<T> && sizeof(T) <= 2) struct PairsOf<arithmetic::M
     else
       return x ^ signs();
   }
-  // Both ways, and a choice: cheaper than a branch at each.
   __device__ __forceinline__ Carried combine(Carried a, Carried b) const {
-    const Carried propagated = less_or_nan(a, b), ignored = less(a, b);
-    return op.nan_key == Op::lowest ? propagated : ignored;
+    return less(a, b, op.nan_key == Op::lowest);
   }
   __device__ __forceinline__ Pair lower(Carried c) const {
     c ^= signs();
     if constexpr (sizeof(T) == 1)
       return static_cast<Pair>(narrowed(c >> 16) << 8 | narrowed(c));
     else
-      return less_or_nan(c, c);  // a NaN without the sign
+      return less(c, c, true);  // a NaN without the sign
   }
   __device__ __forceinline__ typename Op::Carried part(Carried c, int which) const {
     const Pair pair = lower(c);
@@ -125,21 +123,17 @@ requires(arithmetic::is_float<T> && sizeof(T) <= 2) struct PairsOf<arithmetic::M
   // The largest of numbers is the smallest of their opposites.
   __device__ __forceinline__ Carried signs() const { return op.flip == 0 ? 0 : 0x80008000; }
 
-  static __device__ __forceinline__ Carried less(Carried a, Carried b) {
-    Carried c;
-    if constexpr (std::is_same_v<T, BFloat16>)
-      asm("min.bf16x2 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b));
-    else
-      asm("min.f16x2 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b));
-    return c;
-  }
-  static __device__ __forceinline__ Carried less_or_nan(Carried a, Carried b) {
-    Carried c;
-    if constexpr (std::is_same_v<T, BFloat16>)
-      asm("min.NaN.bf16x2 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b));
-    else
-      asm("min.NaN.f16x2 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b));
-    return c;
+  // Both ways, and a choice: cheaper than a branch at each.
+  static __device__ __forceinline__ Carried less(Carried a, Carried b, bool or_nan) {
+    Carried nan, number;
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      asm("min.NaN.bf16x2 %0, %1, %2;" : "=r"(nan) : "r"(a), "r"(b));
+      asm("min.bf16x2 %0, %1, %2;" : "=r"(number) : "r"(a), "r"(b));
+    } else {
+      asm("min.NaN.f16x2 %0, %1, %2;" : "=r"(nan) : "r"(a), "r"(b));
+      asm("min.f16x2 %0, %1, %2;" : "=r"(number) : "r"(a), "r"(b));
+    }
+    return or_nan ? nan : number;
   }
   // Exact, but for an infinity of e5m2.
   __device__ __forceinline__ unsigned narrowed(std::uint32_t half) const {
