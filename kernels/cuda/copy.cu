@@ -15,6 +15,7 @@ template <class Unit>
 __global__ void __launch_bounds__(block_threads)
     broadcast_kernel(std::byte* out, std::int64_t stride_bytes, std::int64_t units,
                      std::int64_t rows) {
+  await_previous_kernel();
   const std::int64_t thread = std::int64_t{blockIdx.x} * block_threads + threadIdx.x;
   const std::int64_t row = thread / units;
   const std::int64_t unit = thread - row * units;
@@ -28,10 +29,8 @@ void broadcast(const TreeFold& fold, std::int64_t row_bytes, Stream stream) {
   const std::int64_t units = row_bytes / static_cast<std::int64_t>(sizeof(Unit));
   const std::int64_t rows = fold.out_rows - 1;
   const std::int64_t blocks = (units * rows + block_threads - 1) / block_threads;
-  check_grid(blocks);
-  broadcast_kernel<Unit><<<static_cast<unsigned>(blocks), block_threads, 0, stream>>>(
-      fold.out, fold.out_stride_bytes, units, rows);
-  check_cuda(cudaGetLastError(), "launching the broadcast kernel");
+  launch_overlapping("launching the broadcast kernel", broadcast_kernel<Unit>, blocks, stream,
+                     fold.out, fold.out_stride_bytes, units, rows);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 
 #include "kernels/backend.hpp"
 #include "kernels/cuda/cuda_error.hpp"
@@ -17,53 +18,17 @@ void broadcast_row(const TreeFold& fold, Stream stream);
 
 // Blocks of one launch, for `rows` subtrees.
 template <class Access, class Op, bool FromParts>
-unsigned blocks_for(std::int64_t rows, const Launch<Op, FromParts>& arguments) {
+std::int64_t blocks_for(std::int64_t rows, const Launch<Op, FromParts>& arguments) {
   const std::int64_t threads = rows * threads_a_row<Access>(arguments);
-  const std::int64_t blocks = (threads + block_threads - 1) / block_threads;
-  check_grid(blocks);
-  return static_cast<unsigned>(blocks);
-}
-
-// Whether every device here lets a kernel start before the one in front of it has ended.
-inline bool launches_overlap() {
-  static const bool overlap = [] {
-    int devices = 0;
-    check_cuda(cudaGetDeviceCount(&devices), "counting devices");
-    for (int device = 0; device < devices; ++device) {
-      int major = 0;
-      check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-                 "asking for a device's compute capability");
-      if (major < 9) return false;
-    }
-    return true;
-  }();
-  return overlap;
-}
-
-// Launches a kernel that begins with await_previous_kernel(): its blocks may come to the
-// multiprocessors while the last ones of the kernel in front still run.
-template <class Arguments>
-void launch_overlapping(void (*kernel)(Arguments), unsigned blocks, Stream stream,
-                        const Arguments& arguments, const char* what) {
-  cudaLaunchAttribute overlaps{};
-  overlaps.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlaps.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = blocks;
-  config.blockDim = block_threads;
-  config.stream = stream;
-  config.attrs = &overlaps;
-  config.numAttrs = launches_overlap() ? 1 : 0;
-  check_cuda(cudaLaunchKernelEx(&config, kernel, arguments), what);
+  return (threads + block_threads - 1) / block_threads;
 }
 
 template <int Levels, int rows, class Access, class Op, bool FromParts>
 void launch(const Launch<Op, FromParts>& arguments, Stream stream) {
   const std::int64_t subtrees =
       (arguments.ranks + arguments.subtree_ranks - 1) / arguments.subtree_ranks;
-  launch_overlapping<Launch<Op, FromParts>>(tree_kernel<Levels, rows, Access, Op, FromParts>,
-                                            blocks_for<Access>(subtrees, arguments), stream,
-                                            arguments, "launching the tree kernel");
+  launch_overlapping("launching the tree kernel", tree_kernel<Levels, rows, Access, Op, FromParts>,
+                     blocks_for<Access>(subtrees, arguments), stream, arguments);
 }
 
 // By the number of rows that a thread walks.
@@ -82,9 +47,20 @@ void launch_few_ranks(const Launch<Op, false>& arguments, Stream stream) {
   using Access = Groups<T, bytes / sizeof(T), 1>;
   if constexpr (R > 2)
     if (arguments.ranks < R) return launch_few_ranks<R - 1, bytes>(arguments, stream);
-  launch_overlapping<Launch<Op, false>>(few_ranks_kernel<R, Access, Op>,
-                                        blocks_for<Access>(1, arguments), stream, arguments,
-                                        "launching the kernel of few ranks");
+  launch_overlapping("launching the kernel of few ranks", few_ranks_kernel<R, Access, Op>,
+                     blocks_for<Access>(1, arguments), stream, arguments);
+}
+
+// Columns that the threads of a block share, in subtrees of that many ranks.
+template <class Access, class Op>
+void launch_shared(Launch<Op, false> arguments, std::int64_t subtree_ranks, Stream stream) {
+  arguments.subtree_ranks = subtree_ranks;
+  const auto subtrees =
+      static_cast<std::uint64_t>((arguments.ranks + subtree_ranks - 1) / subtree_ranks);
+  arguments.block_groups = block_threads / static_cast<int>(std::bit_ceil(subtrees));
+  const std::int64_t block_columns = std::int64_t{arguments.block_groups} * Access::columns;
+  launch_overlapping("launching the shared tree kernel", shared_tree_kernel<Access, Op>,
+                     (arguments.elements + block_columns - 1) / block_columns, stream, arguments);
 }
 
 // Rows that begin anywhere; Levels and rows as of the kernel.
@@ -129,7 +105,11 @@ void launch_fold(const TreeFold& fold, const Plan& plan, Workspace workspace, St
   first.elements = fold.elements;
   first.out = reinterpret_cast<T*>(fold.out);
   first.out_stride = fold.out_stride_bytes / width;
-  first.out_rows = plan.count == 0 ? fold.out_rows : 1;
+  first.out_rows = fold.out_rows;
+  using FewLevels = Groups<T, 8 / width, 1>;  // 8 bytes of any type leave registers for few levels
+  if constexpr (Common)
+    if (plan.shared_ranks > 0 && rows_are_aligned(fold, FewLevels::bytes))
+      return launch_shared<FewLevels>(first, plan.shared_ranks, stream);
 
   const auto half = [&](int k) {
     return reinterpret_cast<Carried*>(static_cast<std::byte*>(workspace.data) +
@@ -138,9 +118,9 @@ void launch_fold(const TreeFold& fold, const Plan& plan, Workspace workspace, St
   if (plan.count > 0) {
     first.subtree_ranks = plan.cuts[0].subtree_ranks;
     first.parts = half(0);
+    first.out_rows = 1;
   }
   using Columns = Groups<T, tree_columns<Op>, 1>;
-  using FewLevels = Groups<T, 8 / width, 1>;  // few enough for 8 bytes of any type
   const bool aligned = rows_are_aligned(fold, Columns::bytes);
   if constexpr (Common) {
     if (first.ranks <= few_ranks && rows_are_aligned(fold, 16)) {

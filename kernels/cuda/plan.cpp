@@ -27,6 +27,15 @@ Plan::Plan(const TreeFold& fold, int multiprocessors) {
   const std::int64_t row_bytes = fold.elements * static_cast<std::int64_t>(size_bytes(fold.dtype));
   std::int64_t threads_a_row = (row_bytes + 7) / 8;
   std::int64_t ranks = fold.ranks;
+  constexpr std::int64_t most_a_thread = ranks_of_levels(few_levels);
+  if (is_common(fold) && ranks > block_ranks && ranks <= most_shared * most_a_thread &&
+      threads_a_row < wanted) {
+    shared_ranks = block_ranks;
+    const auto subtrees = [&](std::int64_t size) { return (ranks + size - 1) / size; };
+    while (shared_ranks < most_a_thread && (subtrees(shared_ranks) > most_shared ||
+                                            threads_a_row * subtrees(2 * shared_ranks) >= wanted))
+      shared_ranks *= 2;
+  }
   // Parts are combined by a kernel with some_levels.
   const auto walked_at_once = [&] {
     return ranks_of_levels(count == 0 && is_common(fold) ? most_levels : some_levels);

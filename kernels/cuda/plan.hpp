@@ -22,6 +22,8 @@ inline constexpr int block_ranks = 16;
 inline constexpr int few_levels = 2;
 inline constexpr int some_levels = 6;
 inline constexpr int most_levels = 17;
+// Subtrees that the threads of a block may share.
+inline constexpr int most_shared = 32;
 constexpr std::int64_t ranks_of_levels(int levels) { return std::int64_t{block_ranks} << levels; }
 // Up to so many ranks are read at once, by kernels made for each R.
 inline constexpr int few_ranks = 8;
@@ -37,6 +39,9 @@ struct Plan {
     std::int64_t subtrees() const { return (ranks + subtree_ranks - 1) / subtree_ranks; }
   };
 
+  // Where columns alone would leave most of the machine idle: rows that a thread folds, while the
+  // threads of a block share columns. 0: not so. For aligned rows alone; others are cut.
+  std::int64_t shared_ranks = 0;
   Cut cuts[16];  // launches that leave parts; the last launch walks what they left
   int count = 0;
   std::int64_t last_ranks = 0;  // rows that the last launch reads

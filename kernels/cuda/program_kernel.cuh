@@ -251,6 +251,7 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<Op>(kind))
   constexpr std::int64_t width = sizeof(T);
   constexpr int N = access_columns<Op>(kind);
   constexpr int groups = column_groups(kind);
+  await_previous_kernel();
   const KernelPiece piece = piece_of(program, static_cast<int>(blockIdx.x));
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t columns = piece.end - piece.begin;

@@ -5,7 +5,7 @@
 // works on several files side by side.
 #pragma once
 
-#include "kernels/cuda/cuda_error.hpp"
+#include "kernels/cuda/overlapping.cuh"
 #include "kernels/cuda/program_kernel.cuh"
 
 namespace vranks::cuda {
@@ -16,9 +16,8 @@ void launch_kind(const Op& op, const ProgramPart& part, const KernelTensors& ten
   const auto runs = on_device(op);
   using Runs = std::remove_const_t<decltype(runs)>;
   static_assert(tile_columns<Runs>(kind) == tile_columns<Op>(kind));
-  program_kernel<Runs, kind><<<static_cast<unsigned>(part.tiles), block_threads, 0, stream>>>(
-      part.program, tensors, runs);
-  check_cuda(cudaGetLastError(), "launching a fold program");
+  launch_overlapping("launching a fold program", program_kernel<Runs, kind>, part.tiles, stream,
+                     part.program, tensors, runs);
 }
 
 template <class Op>

@@ -26,6 +26,7 @@ template <class Unit>
 __global__ void __launch_bounds__(block_threads)
     strided_kernel(const std::byte* from, std::byte* to, const __grid_constant__ Dimensions by,
                    std::int64_t units) {
+  await_previous_kernel();
   std::int64_t rest = std::int64_t{blockIdx.x} * block_threads + threadIdx.x;
   if (rest >= units) return;
   for (int d = by.count - 1; d >= 0; --d) {
@@ -45,10 +46,8 @@ void launch(const StridedCopy& copy, Stream stream) {
   std::ranges::copy(copy.to_strides, by.to_strides);
   const std::int64_t units = copy.elements();
   const std::int64_t blocks = (units + block_threads - 1) / block_threads;
-  check_grid(blocks);
-  strided_kernel<Unit>
-      <<<static_cast<unsigned>(blocks), block_threads, 0, stream>>>(copy.from, copy.to, by, units);
-  check_cuda(cudaGetLastError(), "launching a strided copy");
+  launch_overlapping("launching a strided copy", strided_kernel<Unit>, blocks, stream, copy.from,
+                     copy.to, by, units);
 }
 
 // Kernel parameters end at 4 KiB.

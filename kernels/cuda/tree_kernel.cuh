@@ -15,6 +15,7 @@
 
 #include "kernels/arithmetic.hpp"
 #include "kernels/cuda/columns.cuh"
+#include "kernels/cuda/overlapping.cuh"
 #include "kernels/cuda/pairs.cuh"
 
 namespace vranks::cuda {
@@ -35,6 +36,7 @@ struct Launch {
   Op op;
   std::int64_t ranks;          // rows of `in`
   std::int64_t subtree_ranks;  // rows to one subtree; >= ranks: one subtree
+  int block_groups;            // of shared_tree_kernel: groups of columns to a block
   // [subtrees][elements] for carried results, or null: the last launch
   typename Op::Carried* parts;
   // Of shifted packs: the first begins that many columns behind the row's start, where a result can
@@ -162,15 +164,14 @@ __device__ __noinline__ typename Op::Element recompute(const Op& op,
   return arithmetic::mean_of_scaled(op, column, stride, ranks);
 }
 
-// Lowers the result of a thread's columns and writes it; `first` is the first column.
+// The result of a thread's columns as elements; `first` is the first column.
 template <class Op, bool FromParts, class Access>
-__device__ __forceinline__ void finish(const Launch<Op, FromParts>& launch, const Access& access,
-                                       std::int64_t first,
-                                       const TreeRow<Op, Access::columns>& result) {
-  using T = typename Op::Element;
+__device__ __forceinline__ Values<typename Op::Element, Access::columns> lowered_result(
+    const Launch<Op, FromParts>& launch, const Access& access, std::int64_t first,
+    const TreeRow<Op, Access::columns>& result) {
   constexpr int N = Access::columns;
   const Op& op = launch.op;
-  Values<T, N> lowered = lower(op, result);
+  Values<typename Op::Element, N> lowered = lower(op, result);
   if constexpr (Op::recomputes) {
     if (op.mean && !all_finite(result.values)) {
 #pragma unroll
@@ -180,10 +181,28 @@ __device__ __forceinline__ void finish(const Launch<Op, FromParts>& launch, cons
                                         launch.original_stride, launch.original_ranks);
     }
   }
+  return lowered;
+}
+
+// Writes them to every `apart`-th row from `row` on.
+template <class Op, bool FromParts, class Access>
+__device__ __forceinline__ void write_rows(
+    const Launch<Op, FromParts>& launch, const Access& access, std::int64_t first,
+    const Values<typename Op::Element, Access::columns>& lowered, std::int64_t row,
+    std::int64_t apart) {
   auto* const out = reinterpret_cast<std::byte*>(launch.out + first);
-  const std::int64_t stride = launch.out_stride * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t stride =
+      launch.out_stride * static_cast<std::int64_t>(sizeof(typename Op::Element));
 #pragma unroll 4
-  for (std::int64_t r = 0; r < launch.out_rows; ++r) access.store(lowered, out + r * stride);
+  for (std::int64_t r = row; r < launch.out_rows; r += apart)
+    access.store(lowered, out + r * stride);
+}
+
+template <class Op, bool FromParts, class Access>
+__device__ __forceinline__ void finish(const Launch<Op, FromParts>& launch, const Access& access,
+                                       std::int64_t first,
+                                       const TreeRow<Op, Access::columns>& result) {
+  write_rows(launch, access, first, lowered_result(launch, access, first, result), 0, 1);
 }
 
 template <class Access>
@@ -200,15 +219,6 @@ __host__ __device__ __forceinline__ std::int64_t threads_a_row(
     return launch.elements - launch.packs * (Access::columns - 1);
   else
     return (launch.elements + Access::columns - 1) / Access::columns;
-}
-
-// What a kernel of launch_overlapping() does before it touches memory: waits until the kernel in
-// front has ended and its results are there. From then on the next kernel's blocks may come.
-__device__ __forceinline__ void await_previous_kernel() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
 }
 
 // All of R ranks at once, in as few registers as that takes.
@@ -349,6 +359,37 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once(Levels, block_ra
       fold(Access{}, first);
     }
   }
+}
+
+// Few columns of many ranks: the threads of a block share groups of columns. Each folds an aligned
+// subtree of them, and the subtrees' results meet in shared memory.
+template <class Access, class Op>
+__global__ void __launch_bounds__(block_threads, blocks_at_once(few_levels, block_ranks))
+    shared_tree_kernel(const __grid_constant__ Launch<Op, false> launch) {
+  __shared__ TreeRow<Op, Access::columns> parts[block_threads];
+  __shared__ Values<typename Op::Element, Access::columns> results[block_threads];
+  await_previous_kernel();
+  const int thread = static_cast<int>(threadIdx.x), groups = launch.block_groups;
+  const int subtree = thread / groups, group = thread % groups;
+  const std::int64_t first = (std::int64_t{blockIdx.x} * groups + group) * Access::columns;
+  const std::int64_t first_rank = subtree * launch.subtree_ranks;
+  const bool exists = first < launch.elements;
+  const Access access;
+  if (exists && first_rank < launch.ranks)
+    parts[thread] = walk<few_levels, block_ranks>(
+        launch, access,
+        reinterpret_cast<const std::byte*>(launch.in + first_rank * launch.in_stride + first),
+        min(launch.ranks - first_rank, launch.subtree_ranks));
+  for (int apart = 1; apart * launch.subtree_ranks < launch.ranks; apart *= 2) {
+    __syncthreads();
+    if (exists && subtree % (2 * apart) == 0 &&
+        (subtree + apart) * launch.subtree_ranks < launch.ranks)
+      parts[thread] = combine(launch.op, parts[thread], parts[thread + apart * groups]);
+  }
+  // All is read before the first row is written, which may be an input.
+  if (exists && subtree == 0) results[group] = lowered_result(launch, access, first, parts[group]);
+  __syncthreads();
+  if (exists) write_rows(launch, access, first, results[group], subtree, block_threads / groups);
 }
 
 }  // namespace vranks::cuda

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a CUDA caller relies on: calls can be captured in a graph and replayed on new data, use the
-// stream they are given, and never allocate when they are given a workspace.
+// stream they are given and follow each other there, and never allocate when they are given a
+// workspace.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <functional>
 #include <vector>
 
 #include "collectives/collectives.hpp"
@@ -98,6 +101,65 @@ TEST_F(CudaCalls, KeptWorkspaceCannotGrowInACapture) {
   all_reduce(view, view, {.stream = stream_});
   ASSERT_EQ(cudaStreamEndCapture(stream_, &graph), cudaSuccess);
   cudaGraphDestroy(graph);
+}
+
+// Every call reads what the one in front of it wrote, while their kernels may overlap: folds,
+// copies and running folds, of one block and of many, call by call and in a graph.
+TEST_F(CudaCalls, FollowEachOther) {
+  for (const auto& [ranks, n] : {std::pair<std::int64_t, std::int64_t>{5, 40},
+                                 {5, 5 << 17},
+                                 {2, 1 << 20},
+                                 {61, 61 * 8},
+                                 {61, 61 << 12}}) {
+    std::vector<std::int32_t> numbers(static_cast<std::size_t>(ranks * n));
+    for (std::size_t k = 0; k < numbers.size(); ++k)
+      numbers[k] = static_cast<std::int32_t>(2654435761u * (k + 1));
+    const std::size_t bytes = numbers.size() * sizeof(std::int32_t);
+    // Sums of 1 to R of what is equal on all ranks, an odd multiple modulo 2^32.
+    const auto run_chain = [&](const DeviceBuffer& x, const DeviceBuffer& y, const DeviceBuffer& z,
+                               Device device, Stream stream) {
+      const auto view = [&](const DeviceBuffer& buffer, std::int64_t columns) {
+        return TensorView{buffer.data(), DType::i32, {ranks, columns}, {}, device};
+      };
+      const TensorView gathered{z.data(), DType::i32, {ranks, ranks, n / ranks}, {}, device};
+      const CollectiveOptions sum{.op = ReduceOp::sum, .stream = stream}, copy{.stream = stream};
+      for (int round = 0; round < 20; ++round) {
+        run(Collective::reduce_scatter, view(x, n), view(y, n / ranks), sum);
+        run(Collective::all_gather, view(y, n / ranks), gathered, copy);
+        run(Collective::scan, view(z, n), view(x, n), sum);
+      }
+    };
+    const auto buffers = [&](Device device) {
+      return std::array{DeviceBuffer(bytes, device), DeviceBuffer(bytes, device),
+                        DeviceBuffer(bytes, device)};
+    };
+    const auto host = buffers({}), device = buffers(cuda_device);
+    std::vector<std::int32_t> right(numbers.size()), found(numbers.size());
+    host[0].copy_from_host(numbers.data(), bytes);
+    run_chain(host[0], host[1], host[2], {}, nullptr);
+    host[0].copy_to_host(right.data(), bytes);
+
+    const auto check = [&](const std::function<void()>& run_it) {
+      device[0].copy_from_host(numbers.data(), bytes);
+      run_it();
+      ASSERT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
+      device[0].copy_to_host(found.data(), bytes);
+      EXPECT_EQ(found, right) << ranks << " ranks of " << n;
+    };
+    const auto run_on_device = [&] {
+      run_chain(device[0], device[1], device[2], cuda_device, stream_);
+    };
+    check(run_on_device);
+    ASSERT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
+    run_on_device();
+    cudaGraph_t graph;
+    cudaGraphExec_t replay;
+    ASSERT_EQ(cudaStreamEndCapture(stream_, &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
+    check([&] { ASSERT_EQ(cudaGraphLaunch(replay, stream_), cudaSuccess); });
+    cudaGraphExecDestroy(replay);
+    cudaGraphDestroy(graph);
+  }
 }
 
 TEST_F(CudaCalls, ErrorsNameTheDevice) {
