@@ -16,6 +16,8 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -23,10 +25,11 @@
 #include <thread>
 #include <vector>
 
+#include "collectives/peers/nccl.hpp"
 #include "kernels/backend.hpp"
+#include "kernels/cuda/cuda_error.hpp"
 #include "ranks/output_file.hpp"
 #include "tests/bench/nccl_bench_options.hpp"
-#include "tests/bench/nccl_ranks.hpp"
 #include "tests/bench/nccl_trial.hpp"
 
 extern char** environ;
@@ -152,7 +155,8 @@ std::string run_child(const std::vector<std::string>& arguments, int timeout, js
 
 int bench(const Options& options, std::span<char*> arguments) {
   if (!options.output.empty()) check_writable_target(options.output);
-  const Nccl nccl(options.library);
+  const Nccl nccl(options.library, "--library");
+  nccl.need_several_ranks();
   backend_for(parse_device("cuda:0"));
   cudaDeviceProp properties;
   check_cuda(cudaGetDeviceProperties(&properties, 0), "asking for the device's name");
@@ -217,6 +221,7 @@ int main(int count, char** values) {
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "nccl_bench: {}\n", error.what());
-    return 1;
+    std::fflush(nullptr);
+    std::_Exit(1);  // ranks of NCCL that never finish must not meet the end of static objects
   }
 }

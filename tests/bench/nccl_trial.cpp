@@ -6,10 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <iterator>
@@ -19,8 +17,9 @@
 #include <vector>
 
 #include "collectives/collectives.hpp"
+#include "collectives/peers/nccl_ranks.hpp"
+#include "kernels/cuda/cuda_error.hpp"
 #include "ranks/tensor.hpp"
-#include "tests/bench/nccl_ranks.hpp"
 
 namespace vranks::nccl_bench {
 
@@ -44,26 +43,6 @@ std::vector<double> ratios(const std::vector<double>& a, const std::vector<doubl
 json microseconds(const std::vector<double>& seconds) {
   const auto [least, most] = std::ranges::minmax(seconds);
   return {{"median", median(seconds) * 1e6}, {"least", least * 1e6}, {"most", most * 1e6}};
-}
-
-// Before CUDA and NCCL are loaded, which read it once.
-void set_environment(const Setting& setting, std::int64_t channels) {
-  const auto set = [](const char* variable, std::string value) {
-    std::ranges::transform(value, value.begin(), [](unsigned char c) { return std::toupper(c); });
-    if (value.empty()) {
-      unsetenv(variable);
-    } else {
-      setenv(variable, value.c_str(), 1);
-    }
-  };
-  set("NCCL_MULTI_RANK_GPU_ENABLE", "1");
-  set("NCCL_MAX_CTAS", std::to_string(channels));
-  set("NCCL_NVLS_ENABLE", "0");
-  set("NCCL_RUNTIME_CONNECT", "0");  // no memory is asked for while other ranks' kernels wait
-  set("CUDA_DEVICE_MAX_CONNECTIONS", "32");
-  set("NCCL_ALGO", setting.algorithm);
-  set("NCCL_PROTO", setting.protocol);
-  setenv("NCCL_DEBUG", "WARN", 0);
 }
 
 // Values of either sign between 2^-8 and 2^8, so that the order shows in the last bits.
@@ -209,7 +188,13 @@ class Trial {
   }
 
   double nccl_average(int calls) {
-    return nccl_ranks_.average(data_.data(), static_cast<std::size_t>(shape_[1]), dtype_, calls);
+    return nccl_ranks_.seconds({.collective = Collective::all_reduce,
+                                .op = ReduceOp::mean,
+                                .dtype = dtype_,
+                                .in = data_.data(),
+                                .out = data_.data(),
+                                .count = shape_[1]},
+                               calls);
   }
 
   void call(std::string_view algorithm, const Candidate& candidate) {
@@ -256,9 +241,14 @@ class Trial {
 void measure(const Options& options) {
   const Setting& setting = options.settings[0];
   const std::int64_t channels = options.channels[0], ranks = options.ranks[0];
-  set_environment(setting, channels);
-  const Nccl nccl(options.library);
-  NcclRanks nccl_ranks(nccl, static_cast<int>(ranks));
+  // Before CUDA and NCCL are used, which read it once.
+  NcclSetting nccl_setting{.algorithm = setting.algorithm,
+                           .channels = static_cast<std::int32_t>(channels)};
+  if (!setting.protocol.empty()) nccl_setting.protocol = parse_protocol(setting.protocol);
+  set_nccl_environment(nccl_setting);
+  const Nccl nccl(options.library, "--library");
+  NcclRanks nccl_ranks(nccl, static_cast<int>(ranks), parse_device("cuda:0"),
+                       std::chrono::seconds(options.timeout));
   for (const DType dtype : options.dtypes)
     for (const std::int64_t bytes : options.bytes) {
       const json row =

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Real NCCL ranks on one device: a communicator, a stream and a thread for each rank of this
+// process, and a watchdog, since ranks that wait for each other may wait for ever.
+//
+//   const Nccl nccl("libnccl.so.2");
+//   NcclRanks ranks(nccl, 4, device, std::chrono::seconds(60));
+//   ranks.run({.collective = Collective::all_reduce, .in = in, .out = out, .count = 1000});
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "collectives/peers/nccl.hpp"
+#include "collectives/problem.hpp"
+#include "ranks/device.hpp"
+
+namespace vranks {
+
+// A collective that every rank calls.
+struct NcclCall {
+  Collective collective = Collective::all_reduce;  // reduce reduce_scatter all_gather broadcast
+  ReduceOp op = ReduceOp::sum;
+  DType dtype = DType::f32;
+  std::int64_t root = 0;
+  // Device memory: a row a rank, one behind the other. Rows are as long as `count` says: see below.
+  const void* in = nullptr;
+  void* out = nullptr;
+  std::int64_t count = 0;  // NCCL's: elements a rank; of a reduce_scatter of each block
+
+  // Elements of a row of `in` and of `out`, of that many ranks.
+  std::int64_t in_elements(std::int64_t ranks) const {
+    return collective == Collective::reduce_scatter ? ranks * count : count;
+  }
+  std::int64_t out_elements(std::int64_t ranks) const {
+    return collective == Collective::all_gather ? ranks * count : count;
+  }
+};
+
+class NcclRanks {
+ public:
+  // Starts `ranks` communicators of one clique on `device`. This and the calls below throw
+  // NcclError if NCCL fails on a rank or tells of an asynchronous error, and if some ranks haven't
+  // finished after `patience`, naming them; what is waiting for them is then left behind, and
+  // nothing but the destructor may be called.
+  NcclRanks(const Nccl& nccl, int ranks, Device device, std::chrono::milliseconds patience);
+  ~NcclRanks();
+  NcclRanks(const NcclRanks&) = delete;
+  NcclRanks& operator=(const NcclRanks&) = delete;
+
+  int ranks() const;
+
+  // One call, watched: returns when its results are there. Throws not_supported for a collective,
+  // op or dtype that NCCL doesn't have.
+  void run(const NcclCall& call);
+
+  // Seconds a call, of `calls` calls: by the clock from the first rank's start to the last one's
+  // end, or by the events of the rank whose stream was busy for the shortest time, whichever is
+  // less.
+  double seconds(const NcclCall& call, int calls);
+
+ private:
+  struct State;
+  using Work = std::function<void(State&, int rank)>;
+
+  // Runs work on a thread of every rank; `doing` is what the message says it was.
+  void on_every_rank(const std::string& doing, Work work);
+
+  // Threads that don't come back keep it alive.
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace vranks
