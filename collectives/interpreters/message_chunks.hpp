@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which elements the instructions of a program are about: for every chunk of every instruction the
+// chunk of the whole vector that it reads and makes. What scratch chunks and messages hold depends
+// on what was put there, so this follows the program from its start.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "collectives/layout.hpp"
+#include "collectives/program.hpp"
+
+namespace vranks {
+
+class MessageChunks {
+ public:
+  // Throws bad_argument, naming the instruction, where a chunk is read that nothing has written,
+  // where chunks of different lengths are combined, and for a program that blocks.
+  MessageChunks(const Program& program, const Layout& layout);
+
+  // Of chunk `k` of instruction `number`.
+  struct Chunks {
+    std::int32_t a = -1, b = -1, message = -1, result = -1;
+  };
+  const Chunks& of(std::int32_t number, std::int32_t k) const {
+    return chunks_[begins_[static_cast<std::size_t>(number)] + static_cast<std::size_t>(k)];
+  }
+  // Whether anything is written to that output chunk.
+  bool is_written(std::int32_t rank, std::int32_t index) const;
+
+ private:
+  std::vector<std::size_t> begins_;
+  std::vector<Chunks> chunks_;
+  std::vector<std::int32_t> held_;  // by writable chunk
+  std::size_t outputs_ = 0, a_rank_ = 0;
+};
+
+}  // namespace vranks

@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Engine::mpi for collectives that combine: this process's ranks first, in their order; then one
+// MPI reduction over processes; then what each rank gets. In pieces, so that one is combined while
+// the one in front of it travels.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "collectives/arithmetic.hpp"
+#include "collectives/collectives.hpp"
+#include "collectives/processes/carried_op.hpp"
+#include "collectives/processes/process_call.hpp"
+#include "ranks/error.hpp"
+
+#if VRANKS_HAVE_MPI
+
+namespace vranks {
+
+namespace {
+
+// Columns [begin, end) of the input, and the process that gets their result; -1: all do.
+struct Columns {
+  std::int64_t begin, end;
+  int owner;
+};
+
+// One piece on its way.
+struct Piece {
+  DeviceBuffer partials;  // carried: of a prefix of every rank here, else of all of them
+  std::vector<std::byte> sent = {}, got = {};  // on the host
+  MPI_Request request = MPI_REQUEST_NULL;
+  Columns columns = {};
+};
+
+class Reduction : public EngineRun {
+ public:
+  explicit Reduction(const ProcessCall& call)
+      : call_(call),
+        problem_(call.key.problem),
+        collective_(even_form(problem_.collective)),
+        parts_(parts_of(problem_)),
+        rules_(choose(call.key).rules),
+        op_(rules_),
+        backend_(backend_for(call.key.device)),
+        width_(static_cast<std::int64_t>(carried_bytes(rules_))),
+        element_(static_cast<std::int64_t>(size_bytes(parts_.dtype))),
+        elements_(std::max<std::int64_t>(1, call.piece_bytes / width_)) {
+    const std::int64_t all = row_elements(problem_, Slot::input) * parts_.count;
+    elements_ = std::min(elements_, std::max<std::int64_t>(all, 1));
+    starts_ = block_starts(problem_, Slot::input);
+    lengths_ = block_lengths(problem_);
+    for (Piece& piece : pieces_) {
+      piece.partials = buffer(elements_ * (is_prefix(collective_) ? here() + 1 : 2));
+      piece.sent.resize(bytes(elements_));
+      piece.got.resize(bytes(elements_));
+    }
+    results_ = buffer(elements_ * (here() + 1));
+    cut(all);
+  }
+
+  void run() override {
+    op_.use();
+    for (std::size_t k = 0; k < columns_.size(); ++k) {
+      Piece& piece = pieces_[k % 2];
+      piece.columns = columns_[k];
+      combine_here(piece);
+      start(piece);
+      if (k > 0) finish(pieces_[(k - 1) % 2]);
+    }
+    if (!columns_.empty()) finish(pieces_[(columns_.size() - 1) % 2]);
+  }
+
+ private:
+  std::int64_t here() const { return call_.behind() - call_.first(); }
+  std::size_t bytes(std::int64_t elements) const {
+    return static_cast<std::size_t>(elements * width_);
+  }
+  DeviceBuffer buffer(std::int64_t elements) const { return {bytes(elements), call_.key.device}; }
+  void hops(std::span<const Hop> all) const {
+    backend_.run_hops(all, rules_, call_.key.device.index);
+  }
+  static std::byte* at(const DeviceBuffer& memory, std::size_t offset) {
+    return static_cast<std::byte*>(memory.data()) + offset;
+  }
+
+  // The pieces; no piece has columns of two owners.
+  void cut(std::int64_t all) {
+    const auto add = [&](std::int64_t begin, std::int64_t end, int owner) {
+      for (; begin < end; begin += elements_)
+        columns_.push_back({begin, std::min(end, begin + elements_), owner});
+    };
+    if (collective_ == Collective::reduce) return add(0, all, call_.process_of(problem_.root));
+    if (collective_ != Collective::reduce_scatter) return add(0, all, -1);
+    for (int p = 0; p < call_.processes(); ++p) {
+      const auto first = static_cast<std::size_t>(call_.firsts[static_cast<std::size_t>(p)]);
+      const auto last = static_cast<std::size_t>(call_.firsts[static_cast<std::size_t>(p) + 1]) - 1;
+      add(starts_[first] * parts_.count, (starts_[last] + lengths_[last]) * parts_.count, p);
+    }
+  }
+
+  const std::byte* input(std::int64_t rank, std::int64_t column) const {
+    return call_.in[static_cast<std::size_t>(rank)] + column * element_;
+  }
+
+  // --- on this process ---
+
+  // Whether `direct` carries the dtype itself, so that its kernels give the carried values.
+  bool is_fused() const {
+    return here() > 1 && width_ == element_ && !is_prefix(collective_) && !finds_rank(rules_.op) &&
+           rules_.op != ReduceOp::weighted_mean && rules_.op != ReduceOp::log_sum_exp &&
+           rules_.op != ReduceOp::premul_sum && !rules_.premultiplies() &&
+           rules_.accumulate != Accumulate::exact;
+  }
+
+  void combine_here(Piece& piece) const {
+    const auto& [begin, end, owner] = piece.columns;
+    const std::int64_t elements = end - begin;
+    std::byte* const sum = at(piece.partials, 0);
+    if (is_fused()) {
+      const std::int64_t apart = input(call_.first() + 1, 0) - input(call_.first(), 0);
+      const TensorView rows{const_cast<std::byte*>(input(call_.first(), begin)),
+                            parts_.dtype,
+                            {here(), elements},
+                            {apart / element_, 1},
+                            call_.key.device};
+      const CollectiveOptions options{.op = rules_.op == ReduceOp::mean ? ReduceOp::sum : rules_.op,
+                                      .nan = call_.key.policies.nan};
+      reduce_ranks(rows, {sum, parts_.dtype, {elements}, {}, call_.key.device}, options);
+      return;
+    }
+    // Partial results change places, since no hop may write what it reads. Those of a prefix are
+    // all kept.
+    std::int64_t slot = 0;
+    for (std::int64_t r = call_.first(); r < call_.behind(); ++r) {
+      std::byte* const to = at(piece.partials, bytes(slot_of(r) * elements_));
+      Hop hop{.a_is_leaf = true, .a = input(r, begin), .dst = to, .elements = elements};
+      hop.a_row = static_cast<std::int32_t>(r);
+      if (r > call_.first()) {
+        hop.kind = Hop::Kind::combine;
+        hop.b_is_leaf = true;
+        hop.b = hop.a;
+        hop.b_row = hop.a_row;
+        hop.a_is_leaf = false;
+        hop.a = at(piece.partials, bytes(slot * elements_));
+      }
+      hops({&hop, 1});
+      slot = slot_of(r);
+    }
+  }
+  // Where the partial result up to rank r lies.
+  std::int64_t slot_of(std::int64_t r) const {
+    return is_prefix(collective_) ? r - call_.first() : (call_.behind() - 1 - r) % 2;
+  }
+
+  // --- over processes ---
+
+  void start(Piece& piece) const {
+    const std::int64_t elements = piece.columns.end - piece.columns.begin;
+    const std::int64_t last = is_prefix(collective_) ? here() - 1 : 0;
+    backend_.copy_to_host(piece.sent.data(), at(piece.partials, bytes(last * elements_)),
+                          bytes(elements), call_.key.device.index);
+    const int count = static_cast<int>(elements);
+    if (is_prefix(collective_))
+      VR_MPI(MPI_Iexscan(piece.sent.data(), piece.got.data(), count, op_.type(), op_.op(),
+                         call_.communicator, &piece.request));
+    else if (piece.columns.owner < 0)
+      VR_MPI(MPI_Iallreduce(piece.sent.data(), piece.got.data(), count, op_.type(), op_.op(),
+                            call_.communicator, &piece.request));
+    else
+      VR_MPI(MPI_Ireduce(piece.sent.data(), piece.got.data(), count, op_.type(), op_.op(),
+                         piece.columns.owner, call_.communicator, &piece.request));
+  }
+
+  void finish(Piece& piece) const {
+    call_.wait->until_done({&piece.request, 1});
+    const auto& [begin, end, owner] = piece.columns;
+    if (owner >= 0 && owner != call_.process) return;
+    const std::int64_t elements = end - begin;
+    std::byte* const total = at(results_, 0);
+    backend_.copy_from_host(total, piece.got.data(), bytes(elements), call_.key.device.index);
+    if (is_prefix(collective_)) return finish_prefix(piece, total);
+    std::vector<Hop> all;
+    if (collective_ == Collective::reduce) {
+      add_result(all, total, 0, 0, begin, elements);
+    } else if (collective_ == Collective::all_reduce) {
+      for (std::int64_t r = call_.first(); r < call_.behind(); ++r)
+        add_result(all, total, r, 0, begin, elements);
+    } else {
+      for (std::int64_t r = call_.first(); r < call_.behind(); ++r) {
+        const std::int64_t from = starts_[static_cast<std::size_t>(r)] * parts_.count;
+        const std::int64_t behind = from + lengths_[static_cast<std::size_t>(r)] * parts_.count;
+        const std::int64_t first = std::max(from, begin), last = std::min(behind, end);
+        if (first < last)
+          add_result(all, total + bytes(first - begin), r, from, first, last - first);
+      }
+    }
+    hops(all);
+  }
+
+  // Columns from `begin` on of the output row, which starts with column `row_begin`.
+  void add_result(std::vector<Hop>& all, const std::byte* carried, std::int64_t row,
+                  std::int64_t row_begin, std::int64_t begin, std::int64_t elements) const {
+    const auto r = static_cast<std::size_t>(row);
+    Hop hop{.kind = Hop::Kind::lower,
+            .a = carried,
+            .dst = call_.out[r] + (begin - row_begin) * element_,
+            .elements = elements};
+    if (call_.ranks[r] != nullptr)
+      hop.ranks =
+          call_.ranks[r] + (begin - row_begin) * static_cast<std::int64_t>(sizeof(std::int32_t));
+    all.push_back(hop);
+  }
+
+  void finish_prefix(const Piece& piece, const std::byte* before) const {
+    const auto& [begin, end, owner] = piece.columns;
+    const std::int64_t elements = end - begin;
+    const bool has_before = call_.process > 0;
+    const bool is_exscan = collective_ == Collective::exscan;
+    std::vector<Hop> combines, results;
+    for (std::int64_t r = call_.first(); r < call_.behind(); ++r) {
+      const std::int64_t last = r - call_.first() - (is_exscan ? 1 : 0);
+      const std::byte* value = last < 0 ? before : at(piece.partials, bytes(last * elements_));
+      if (r == 0 && is_exscan) {
+        fill(r, begin, elements);
+        continue;
+      }
+      if (has_before && last >= 0) {
+        std::byte* const to = at(results_, bytes((r - call_.first() + 1) * elements_));
+        combines.push_back(
+            {.kind = Hop::Kind::combine, .a = before, .b = value, .dst = to, .elements = elements});
+        value = to;
+      }
+      add_result(results, value, r, 0, begin, elements);
+    }
+    hops(combines);
+    hops(results);
+  }
+
+  // What no rank brings anything: the identity.
+  void fill(std::int64_t rank, std::int64_t begin, std::int64_t elements) const {
+    const std::array<std::byte, 16> identity_bytes = identity(rules_, problem_);
+    const auto fill_with = [&](std::byte* to, const void* value, std::int64_t width) {
+      std::vector<std::byte> row(static_cast<std::size_t>(elements * width));
+      for (std::int64_t i = 0; i < elements; ++i)
+        std::memcpy(row.data() + i * width, value, static_cast<std::size_t>(width));
+      backend_.copy_from_host(to + begin * width, row.data(), row.size(), call_.key.device.index);
+    };
+    const auto r = static_cast<std::size_t>(rank);
+    fill_with(call_.out[r], identity_bytes.data(), element_);
+    const std::int32_t none = FoldProgram::no_rank;
+    if (call_.ranks[r] != nullptr) fill_with(call_.ranks[r], &none, sizeof none);
+  }
+
+  const ProcessCall& call_;
+  Problem problem_;
+  Collective collective_;
+  Parts parts_;
+  Arithmetic rules_;
+  CarriedOp op_;
+  const Backend& backend_;
+  std::int64_t width_, element_;  // bytes carried, and of an element
+  std::int64_t elements_;         // of a piece
+  std::vector<std::int64_t> starts_, lengths_;
+  std::vector<Columns> columns_;
+  std::array<Piece, 2> pieces_ = {Piece{.partials = {0, call_.key.device}},
+                                  Piece{.partials = {0, call_.key.device}}};
+  DeviceBuffer results_ = {0, call_.key.device};
+};
+
+}  // namespace
+
+std::unique_ptr<EngineRun> make_mpi_reduction(const ProcessCall& call) {
+  return std::make_unique<Reduction>(call);
+}
+
+}  // namespace vranks
+
+#endif  // VRANKS_HAVE_MPI
