@@ -13,6 +13,7 @@
 #include "cli/check_report.hpp"
 #include "cli/command.hpp"
 #include "cli/job.hpp"
+#include "cli/nccl_check.hpp"
 #include "cli/option_values.hpp"
 #include "cli/options.hpp"
 #include "cli/peer_check.hpp"
@@ -31,7 +32,7 @@ struct Peer {
   std::string_view name;
   std::string_view aliases;
 };
-constexpr Peer peers[] = {{"mpi", ""}};
+constexpr Peer peers[] = {{"mpi", ""}, {"nccl", ""}};
 
 struct DataInfo {
   std::string_view name;
@@ -119,6 +120,7 @@ class Check : public Command {
  private:
   std::vector<Comparison> compare(const Job& job);
 
+  std::unique_ptr<Command> nccl_;  // that does it all, if NCCL is what to compare with
   ProblemOptions options_;
   Policies policies_;
   Format format_ = Format::table;
@@ -127,12 +129,18 @@ class Check : public Command {
 };
 
 bool Check::setup(const std::vector<std::string>& arguments) {
+  if (is_nccl_check(arguments)) {
+    nccl_ = make_nccl_check();
+    return nccl_->setup(arguments);
+  }
   std::string peer, data;
   auto options = what_to_compare(options_);
   OptionsDescription check("What to compare with", 100);
   check.add_options()  //
       ("against", po::value(&peer)->value_name("LIBRARY")->default_value("mpi"),
-       vranks::names(std::span<const Peer>(peers)).c_str())  //
+       (vranks::names(std::span<const Peer>(peers)) +
+        "; vranks check --against nccl --help shows the options of that one")
+           .c_str())  //
       ("data", po::value(&data)->value_name("KIND"),
        "data to make: whole (numbers, on which any order is exact) or random; both unless said");
   options.add(nan_option(policies_)).add(check).add(report_options(format_));
@@ -167,6 +175,7 @@ bool Check::setup(const std::vector<std::string>& arguments) {
 }
 
 int Check::run(Job& job) {
+  if (nccl_) return nccl_->run(job);
   job.need_mpi();
   const std::vector<Comparison> all = compare(job);
   if (job.is_first())

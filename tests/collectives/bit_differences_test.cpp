@@ -81,8 +81,9 @@ TEST(OrderData, HasSpecialValues) {
     zeros += x == 0;
     subnormals += x != 0 && x < 0x1p-126f && x > -0x1p-126f;
   }
-  for (const std::int64_t count : {nans, infinities, zeros}) EXPECT_NEAR(count, 179, 60);
-  EXPECT_NEAR(subnormals, 357, 90);
+  for (const std::int64_t count : {nans, infinities, zeros})
+    EXPECT_NEAR(static_cast<double>(count), 179, 60);
+  EXPECT_NEAR(static_cast<double>(subnormals), 357, 90);
 }
 
 }  // namespace

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/nccl_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/job.hpp"
+#include "cli/nccl_check_options.hpp"
+#include "cli/nccl_check_report.hpp"
+#include "cli/nccl_comparison.hpp"
+#include "collectives/nccl/constants.hpp"
+#include "collectives/peers/nccl.hpp"
+#include "collectives/peers/nccl_ranks.hpp"
+
+namespace vranks::cli {
+
+namespace {
+
+class NcclCheck : public Command {
+ public:
+  std::string_view name() const override { return "check"; }
+  std::string_view summary() const override { return "a collective beside real NCCL ranks"; }
+  bool setup(const std::vector<std::string>& arguments) override {
+    return read_nccl_check_options(options_, arguments);
+  }
+  int run(Job& job) override;
+
+ private:
+  void compare(const Nccl& nccl, NcclLogFile& log);
+  void compare(const NcclSide& side, std::int64_t ranks, int version);
+  void compare_data(const NcclSide& side, NcclCase what);
+
+  NcclCheckOptions options_;
+  NcclCheckRun run_;
+  Device device_;
+  std::vector<NcclComparison> all_;
+  std::string doing_;  // for messages about NCCL
+};
+
+// The rules that our side follows.
+std::string rules_for(const NcclCheckOptions& options, const Nccl& nccl) {
+  if (!options.is_pinned()) return {};
+  const std::string version =
+      options.nccl_version.empty() ? nccl.version_text() : options.nccl_version;
+  try {
+    nccl::constants_of(version);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}; --nccl-version says whose rules to compare {} with",
+                                          error.what(), nccl.version_text()));
+  }
+  return version;
+}
+
+int NcclCheck::run(Job& job) {
+  if (job.processes() > 1)
+    throw Error(ErrorKind::not_supported,
+                fmt::format("check --against nccl has all ranks in one process; mpirun started {}",
+                            job.processes()));
+  NcclLogFile log;
+  set_nccl_environment({.algorithm = options_.nccl_algorithm(),
+                        .protocol = options_.protocol,
+                        .channels = options_.channels,
+                        .log = log.path()});
+  const Nccl nccl(options_.library);
+  nccl.need_several_ranks();
+  run_.rules = rules_for(options_, nccl);
+  device_ = options_.device.value_or(Device{DeviceKind::cuda, 0});
+  backend_for(device_);  // says why, if there is none
+  run_.version = nccl.version_text();
+  run_.path = nccl.path;
+  run_.device = to_string(device_);
+  try {
+    compare(nccl, log);
+  } catch (const NcclError& error) {
+    // Ranks that never finish must not meet the end of static objects.
+    fmt::print(stderr, "vranks check: {}: {}\n", doing_, error.what());
+    log.remove();
+    std::fflush(nullptr);
+    std::_Exit(exit_check_failed);
+  }
+  if (all_.empty())
+    throw Error(ErrorKind::not_supported,
+                fmt::format("check has nothing to compare: NCCL {} has none of it", run_.version));
+  print_nccl_check(options_, run_, all_);
+  const bool is_agreement =
+      std::ranges::all_of(all_, [](const NcclComparison& each) { return each.is_agreement; });
+  return is_agreement ? exit_ok : exit_check_failed;
+}
+
+void NcclCheck::compare(const Nccl& nccl, NcclLogFile& log) {
+  for (const std::int64_t count : options_.ranks) {
+    doing_ = fmt::format("NCCL {}, {} ranks on {}", run_.version, count, run_.device);
+    log.read_new();
+    NcclRanks ranks(nccl, static_cast<int>(count), device_, std::chrono::seconds(options_.timeout));
+    NcclSide side{ranks, log, {}, run_.rules};
+    if (options_.is_pinned()) {
+      side.lists = parse_nccl_lists(log.read_new(), count);
+      if (options_.algorithm == "nccl_tree" && side.lists.trees.empty())
+        throw Error(ErrorKind::bad_input,
+                    "NCCL's log: it names no trees ('Trees [0] 1/-1/-1->0->-1')");
+      run_.lists.insert_or_assign(count, side.lists);
+    }
+    compare(side, count, nccl.version);
+  }
+}
+
+void NcclCheck::compare(const NcclSide& side, std::int64_t ranks, int version) {
+  NcclCase what{.collective = options_.collective, .ranks = ranks, .root = options_.root};
+  for (const DTypeInfo& dtype : dtypes()) {
+    const auto& wanted = options_.dtypes;
+    if (!wanted.empty() && std::ranges::find(wanted, dtype.dtype) == wanted.end()) continue;
+    what.dtype = dtype.dtype;
+    if (!reduces(what.collective)) {
+      if (nccl_reduces(ReduceOp::sum, what.dtype, version)) compare_data(side, what);
+      continue;
+    }
+    for (const ReduceOpInfo& op : reduce_ops()) {
+      if (!options_.ops.empty() && std::ranges::find(options_.ops, op.op) == options_.ops.end())
+        continue;
+      what.op = op.op;
+      if (nccl_reduces(what.op, what.dtype, version) && supports(what.op, what.dtype))
+        compare_data(side, what);
+    }
+  }
+}
+
+void NcclCheck::compare_data(const NcclSide& side, NcclCase what) {
+  for (const NcclData data : {NcclData::random, NcclData::special}) {
+    const auto& wanted = options_.data;
+    if (!wanted.empty() && std::ranges::find(wanted, data) == wanted.end()) continue;
+    if (data == NcclData::special && (!options_.is_pinned() || !is_floating(what.dtype))) continue;
+    what.data = data;
+    for (const std::int64_t elements : options_.elements) {
+      what.elements = elements;
+      doing_ = fmt::format("NCCL {}, {}", run_.version, what.text());
+      all_.push_back(compare_with_nccl(what, options_, side, device_));
+    }
+  }
+}
+
+}  // namespace
+
+bool is_nccl_check(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--against=nccl") return true;
+    if (arguments[i] == "--against" && i + 1 < arguments.size() && arguments[i + 1] == "nccl")
+      return true;
+  }
+  return false;
+}
+
+std::unique_ptr<Command> make_nccl_check() { return std::make_unique<NcclCheck>(); }
+
+}  // namespace vranks::cli
