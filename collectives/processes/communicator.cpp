@@ -146,6 +146,7 @@ class Communicator::Processes {
   std::vector<std::string> all_texts(const std::string& text);
 
   MpiWait wait_;
+  KeptMemory memory_;
   CommunicatorOptions options_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int process_ = 0, count_ = 1;
@@ -245,6 +246,7 @@ Communicator::Processes::Prepared::Prepared(Processes& all, Collective collectiv
           .in = std::vector<std::byte*>(static_cast<std::size_t>(firsts.back())),
           .communicator = all.communicator_,
           .wait = &all.wait_,
+          .memory = &all.memory_,
           .piece_bytes = all.options_.piece_bytes};
   provenance = choose_all(call.key).provenance;
 

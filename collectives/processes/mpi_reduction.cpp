@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
+#include <utility>
 
 #include "collectives/arithmetic.hpp"
 #include "collectives/collectives.hpp"
@@ -29,8 +29,9 @@ struct Columns {
 
 // One piece on its way.
 struct Piece {
-  DeviceBuffer partials;  // carried: of a prefix of every rank here, else of all of them
-  std::vector<std::byte> sent = {}, got = {};  // on the host
+  std::byte* partials = nullptr;  // carried: of a prefix of every rank here, else of all of them
+  std::byte* totals = nullptr;    // of all processes
+  std::byte *sent = nullptr, *got = nullptr;  // both on the host, where those may not be
   MPI_Request request = MPI_REQUEST_NULL;
   Columns columns = {};
 };
@@ -52,12 +53,17 @@ class Reduction : public EngineRun {
     elements_ = std::min(elements_, std::max<std::int64_t>(all, 1));
     starts_ = block_starts(problem_, Slot::input);
     lengths_ = block_lengths(problem_);
+    int name = 0;
+    const auto memory = [&](std::int64_t elements, Device device) {
+      return call.memory->of(name++, bytes(elements), device);
+    };
     for (Piece& piece : pieces_) {
-      piece.partials = buffer(elements_ * (is_prefix(collective_) ? here() + 1 : 2));
-      piece.sent.resize(bytes(elements_));
-      piece.got.resize(bytes(elements_));
+      piece.partials = memory(elements_ * (is_prefix(collective_) ? here() : 2), call.key.device);
+      piece.totals = memory(elements_, call.key.device);
+      piece.sent = is_on_host() ? nullptr : memory(elements_, {});
+      piece.got = is_on_host() ? piece.totals : memory(elements_, {});
     }
-    results_ = buffer(elements_ * (here() + 1));
+    if (is_prefix(collective_)) results_ = memory(elements_ * here(), call.key.device);
     cut(all);
   }
 
@@ -66,8 +72,7 @@ class Reduction : public EngineRun {
     for (std::size_t k = 0; k < columns_.size(); ++k) {
       Piece& piece = pieces_[k % 2];
       piece.columns = columns_[k];
-      combine_here(piece);
-      start(piece);
+      start(piece, combine_here(piece));
       if (k > 0) finish(pieces_[(k - 1) % 2]);
     }
     if (!columns_.empty()) finish(pieces_[(columns_.size() - 1) % 2]);
@@ -78,12 +83,9 @@ class Reduction : public EngineRun {
   std::size_t bytes(std::int64_t elements) const {
     return static_cast<std::size_t>(elements * width_);
   }
-  DeviceBuffer buffer(std::int64_t elements) const { return {bytes(elements), call_.key.device}; }
+  bool is_on_host() const { return call_.key.device.kind == DeviceKind::cpu; }
   void hops(std::span<const Hop> all) const {
     backend_.run_hops(all, rules_, call_.key.device.index);
-  }
-  static std::byte* at(const DeviceBuffer& memory, std::size_t offset) {
-    return static_cast<std::byte*>(memory.data()) + offset;
   }
 
   // The pieces; no piece has columns of two owners.
@@ -107,19 +109,20 @@ class Reduction : public EngineRun {
 
   // --- on this process ---
 
-  // Whether `direct` carries the dtype itself, so that its kernels give the carried values.
-  bool is_fused() const {
-    return here() > 1 && width_ == element_ && !is_prefix(collective_) && !finds_rank(rules_.op) &&
-           rules_.op != ReduceOp::weighted_mean && rules_.op != ReduceOp::log_sum_exp &&
-           rules_.op != ReduceOp::premul_sum && !rules_.premultiplies() &&
+  // Whether elements and carried values are the same numbers, so that the kernels of `direct` give
+  // the latter.
+  bool is_carried_as_it_is() const {
+    return width_ == element_ && rules_.op <= ReduceOp::bxor && rules_.op != ReduceOp::premul_sum &&
+           rules_.op != ReduceOp::weighted_mean && !rules_.premultiplies() &&
            rules_.accumulate != Accumulate::exact;
   }
 
-  void combine_here(Piece& piece) const {
+  // Returns what to pass on: the result over the ranks of this process.
+  const std::byte* combine_here(Piece& piece) const {
     const auto& [begin, end, owner] = piece.columns;
     const std::int64_t elements = end - begin;
-    std::byte* const sum = at(piece.partials, 0);
-    if (is_fused()) {
+    if (is_carried_as_it_is() && !is_prefix(collective_)) {
+      if (here() == 1) return input(call_.first(), begin);
       const std::int64_t apart = input(call_.first() + 1, 0) - input(call_.first(), 0);
       const TensorView rows{const_cast<std::byte*>(input(call_.first(), begin)),
                             parts_.dtype,
@@ -128,50 +131,53 @@ class Reduction : public EngineRun {
                             call_.key.device};
       const CollectiveOptions options{.op = rules_.op == ReduceOp::mean ? ReduceOp::sum : rules_.op,
                                       .nan = call_.key.policies.nan};
-      reduce_ranks(rows, {sum, parts_.dtype, {elements}, {}, call_.key.device}, options);
-      return;
+      reduce_ranks(rows, {piece.partials, parts_.dtype, {elements}, {}, call_.key.device}, options);
+      return piece.partials;
     }
     // Partial results change places, since no hop may write what it reads. Those of a prefix are
     // all kept.
-    std::int64_t slot = 0;
+    const std::byte* before = nullptr;
     for (std::int64_t r = call_.first(); r < call_.behind(); ++r) {
-      std::byte* const to = at(piece.partials, bytes(slot_of(r) * elements_));
-      Hop hop{.a_is_leaf = true, .a = input(r, begin), .dst = to, .elements = elements};
-      hop.a_row = static_cast<std::int32_t>(r);
-      if (r > call_.first()) {
+      Hop hop{.a_is_leaf = true,
+              .a = input(r, begin),
+              .a_row = static_cast<std::int32_t>(r),
+              .dst = piece.partials + bytes(slot_of(r) * elements_),
+              .elements = elements};
+      if (before != nullptr) {
         hop.kind = Hop::Kind::combine;
         hop.b_is_leaf = true;
-        hop.b = hop.a;
+        hop.b = std::exchange(hop.a, before);
         hop.b_row = hop.a_row;
         hop.a_is_leaf = false;
-        hop.a = at(piece.partials, bytes(slot * elements_));
       }
       hops({&hop, 1});
-      slot = slot_of(r);
+      before = hop.dst;
     }
+    return before;
   }
   // Where the partial result up to rank r lies.
   std::int64_t slot_of(std::int64_t r) const {
-    return is_prefix(collective_) ? r - call_.first() : (call_.behind() - 1 - r) % 2;
+    return is_prefix(collective_) ? r - call_.first() : (r - call_.first()) % 2;
   }
 
   // --- over processes ---
 
-  void start(Piece& piece) const {
+  void start(Piece& piece, const std::byte* partial) const {
     const std::int64_t elements = piece.columns.end - piece.columns.begin;
-    const std::int64_t last = is_prefix(collective_) ? here() - 1 : 0;
-    backend_.copy_to_host(piece.sent.data(), at(piece.partials, bytes(last * elements_)),
-                          bytes(elements), call_.key.device.index);
+    if (!is_on_host()) {
+      backend_.copy_to_host(piece.sent, partial, bytes(elements), call_.key.device.index);
+      partial = piece.sent;
+    }
     const int count = static_cast<int>(elements);
     if (is_prefix(collective_))
-      VR_MPI(MPI_Iexscan(piece.sent.data(), piece.got.data(), count, op_.type(), op_.op(),
-                         call_.communicator, &piece.request));
+      VR_MPI(MPI_Iexscan(partial, piece.got, count, op_.type(), op_.op(), call_.communicator,
+                         &piece.request));
     else if (piece.columns.owner < 0)
-      VR_MPI(MPI_Iallreduce(piece.sent.data(), piece.got.data(), count, op_.type(), op_.op(),
-                            call_.communicator, &piece.request));
+      VR_MPI(MPI_Iallreduce(partial, piece.got, count, op_.type(), op_.op(), call_.communicator,
+                            &piece.request));
     else
-      VR_MPI(MPI_Ireduce(piece.sent.data(), piece.got.data(), count, op_.type(), op_.op(),
-                         piece.columns.owner, call_.communicator, &piece.request));
+      VR_MPI(MPI_Ireduce(partial, piece.got, count, op_.type(), op_.op(), piece.columns.owner,
+                         call_.communicator, &piece.request));
   }
 
   void finish(Piece& piece) const {
@@ -179,15 +185,15 @@ class Reduction : public EngineRun {
     const auto& [begin, end, owner] = piece.columns;
     if (owner >= 0 && owner != call_.process) return;
     const std::int64_t elements = end - begin;
-    std::byte* const total = at(results_, 0);
-    backend_.copy_from_host(total, piece.got.data(), bytes(elements), call_.key.device.index);
+    std::byte* const total = piece.totals;
+    if (!is_on_host())
+      backend_.copy_from_host(total, piece.got, bytes(elements), call_.key.device.index);
     if (is_prefix(collective_)) return finish_prefix(piece, total);
     std::vector<Hop> all;
     if (collective_ == Collective::reduce) {
       add_result(all, total, 0, 0, begin, elements);
     } else if (collective_ == Collective::all_reduce) {
-      for (std::int64_t r = call_.first(); r < call_.behind(); ++r)
-        add_result(all, total, r, 0, begin, elements);
+      spread(total, begin, elements);
     } else {
       for (std::int64_t r = call_.first(); r < call_.behind(); ++r) {
         const std::int64_t from = starts_[static_cast<std::size_t>(r)] * parts_.count;
@@ -198,6 +204,41 @@ class Reduction : public EngineRun {
       }
     }
     hops(all);
+  }
+
+  // To all ranks: lowered for the first, from which the others have it.
+  void spread(const std::byte* total, std::int64_t begin, std::int64_t elements) const {
+    std::vector<Hop> first;
+    add_result(first, total, call_.first(), 0, begin, elements);
+    const bool is_lowered = is_carried_as_it_is() && rules_.op != ReduceOp::mean;
+    if (!is_lowered) hops(first);
+    const auto copy_rows = [&](const std::vector<std::byte*>& rows, const std::byte* from,
+                               std::int64_t skipped, std::int64_t width) {
+      const auto r = static_cast<std::size_t>(call_.first() + skipped);
+      if (call_.first() + skipped == call_.behind() || rows[r] == nullptr) return;
+      std::byte* const to = rows[r] + begin * width;
+      const std::int64_t count = here() - skipped;
+      if (is_on_host()) {
+        for (std::int64_t i = 0; i < count; ++i)
+          std::memcpy(rows[r + static_cast<std::size_t>(i)] + begin * width, from,
+                      static_cast<std::size_t>(elements * width));
+        return;
+      }
+      const std::int64_t apart = count == 1 ? 0 : rows[r + 1] - rows[r];
+      backend_.copy({.from = from,
+                     .to = to,
+                     .element_bytes = width,
+                     .extents = {count, elements},
+                     .from_strides = {0, width},
+                     .to_strides = {apart, width}},
+                    call_.key.device.index, nullptr);
+    };
+    if (is_lowered) return copy_rows(call_.out, total, 0, element_);
+    const auto r = static_cast<std::size_t>(call_.first());
+    copy_rows(call_.out, call_.out[r] + begin * element_, 1, element_);
+    constexpr auto rank_width = static_cast<std::int64_t>(sizeof(std::int32_t));
+    if (call_.ranks[r] != nullptr)
+      copy_rows(call_.ranks, call_.ranks[r] + begin * rank_width, 1, rank_width);
   }
 
   // Columns from `begin` on of the output row, which starts with column `row_begin`.
@@ -222,13 +263,13 @@ class Reduction : public EngineRun {
     std::vector<Hop> combines, results;
     for (std::int64_t r = call_.first(); r < call_.behind(); ++r) {
       const std::int64_t last = r - call_.first() - (is_exscan ? 1 : 0);
-      const std::byte* value = last < 0 ? before : at(piece.partials, bytes(last * elements_));
+      const std::byte* value = last < 0 ? before : piece.partials + bytes(last * elements_);
       if (r == 0 && is_exscan) {
         fill(r, begin, elements);
         continue;
       }
       if (has_before && last >= 0) {
-        std::byte* const to = at(results_, bytes((r - call_.first() + 1) * elements_));
+        std::byte* const to = results_ + bytes((r - call_.first()) * elements_);
         combines.push_back(
             {.kind = Hop::Kind::combine, .a = before, .b = value, .dst = to, .elements = elements});
         value = to;
@@ -265,9 +306,8 @@ class Reduction : public EngineRun {
   std::int64_t elements_;         // of a piece
   std::vector<std::int64_t> starts_, lengths_;
   std::vector<Columns> columns_;
-  std::array<Piece, 2> pieces_ = {Piece{.partials = {0, call_.key.device}},
-                                  Piece{.partials = {0, call_.key.device}}};
-  DeviceBuffer results_ = {0, call_.key.device};
+  std::array<Piece, 2> pieces_;
+  std::byte* results_ = nullptr;  // of a prefix: carried, of every rank here
 };
 
 }  // namespace

@@ -70,18 +70,18 @@ void MpiWait::happened() {
 }
 
 void MpiWait::turn() {
+  // MPI makes progress only where it is asked, so sleeping comes late; but another process may need
+  // this core.
+  constexpr auto awake = std::chrono::milliseconds(20);
+  constexpr int turns_a_look = 64;
+  std::this_thread::yield();
+  if (++idle_turns_ % turns_a_look != 0) return;
   for (MpiWait* const each : all_waits()) each->answer();
-  // Other processes may need this core.
-  constexpr int turns_awake = 1000;
-  if (++idle_turns_ < turns_awake)
-    std::this_thread::yield();
-  else
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
-  if (idle_turns_ % 64 != 0) return;
   const auto idle = Clock::now() - since_;
+  if (idle > awake) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  // The others have a part of the time for their answer.
   const std::chrono::duration<double> grace(std::max(0.5, timeout_.count() / 4));
-  if (!has_asked_ && idle > timeout_ - std::min<std::chrono::duration<double>>(grace, timeout_ / 2))
-    ask();
+  if (!has_asked_ && idle > timeout_ - std::min(grace, timeout_ / 2)) ask();
   if (has_asked_ && idle > timeout_) blame();
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collectives/plan.hpp"
+#include "collectives/processes/kept_memory.hpp"
 #include "collectives/processes/mpi_wait.hpp"
 
 namespace vranks {
@@ -25,6 +26,7 @@ struct ProcessCall {
   std::vector<std::byte*> in = {}, out = {}, ranks = {};
   MPI_Comm communicator = MPI_COMM_NULL;  // of the library's own
   MpiWait* wait = nullptr;
+  KeptMemory* memory = nullptr;
   std::int64_t piece_bytes = 0;
 
   int processes() const { return static_cast<int>(firsts.size()) - 1; }

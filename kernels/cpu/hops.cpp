@@ -20,29 +20,40 @@ class HopRunner {
       : op_(Op::of(rules)), hop_(hop), fuse_(rules.premultiplies() ? rules.fuse : Fuse::never) {}
 
   void run(std::int64_t first, std::int64_t elements) const {
+    const std::int64_t behind = first + elements;
     auto* dst = reinterpret_cast<Stored*>(hop_.dst);
-    for (std::int64_t i = first; i < first + elements; ++i) {
-      switch (hop_.kind) {
-        case Hop::Kind::copy:
-          dst[i] =
-              hop_.a_is_leaf ? op_.store(op_.lift(leaf(hop_.a, i), hop_.a_row)) : stored(hop_.a, i);
-          break;
-        case Hop::Kind::combine:
-          dst[i] = op_.store(combined(i));
-          break;
-        case Hop::Kind::lower:
-          reinterpret_cast<Element*>(hop_.dst)[i] =
-              hop_.a_is_leaf ? leaf(hop_.a, i) : op_.lower(op_.load(stored(hop_.a, i)));
-          if constexpr (arithmetic::tells_rank<Op>)
-            if (hop_.ranks != nullptr)
-              reinterpret_cast<std::int32_t*>(hop_.ranks)[i] =
-                  op_.lower_rank(op_.load(stored(hop_.a, i)), 0);
-          break;
-      }
+    switch (hop_.kind) {
+      case Hop::Kind::copy:
+        if (!hop_.a_is_leaf) return move<Stored>(first, elements);
+        for (std::int64_t i = first; i < behind; ++i)
+          dst[i] = op_.store(op_.lift(leaf(hop_.a, i), hop_.a_row));
+        return;
+      case Hop::Kind::combine:
+        if (hop_.own != 0)
+          for (std::int64_t i = first; i < behind; ++i) dst[i] = op_.store(combined(i));
+        else
+          for (std::int64_t i = first; i < behind; ++i)
+            dst[i] = op_.store(op_.combine(value(hop_.a, hop_.a_is_leaf, hop_.a_row, i),
+                                           value(hop_.b, hop_.b_is_leaf, hop_.b_row, i)));
+        return;
+      case Hop::Kind::lower:
+        if (hop_.a_is_leaf) return move<Element>(first, elements);
+        for (std::int64_t i = first; i < behind; ++i)
+          reinterpret_cast<Element*>(hop_.dst)[i] = op_.lower(op_.load(stored(hop_.a, i)));
+        if constexpr (arithmetic::tells_rank<Op>)
+          for (std::int64_t i = first; i < behind && hop_.ranks != nullptr; ++i)
+            reinterpret_cast<std::int32_t*>(hop_.ranks)[i] =
+                op_.lower_rank(op_.load(stored(hop_.a, i)), 0);
     }
   }
 
  private:
+  template <class T>
+  void move(std::int64_t first, std::int64_t elements) const {
+    std::memcpy(hop_.dst + first * static_cast<std::int64_t>(sizeof(T)),
+                hop_.a + first * static_cast<std::int64_t>(sizeof(T)),
+                static_cast<std::size_t>(elements) * sizeof(T));
+  }
   Element leaf(const std::byte* from, std::int64_t i) const {
     return reinterpret_cast<const Element*>(from)[i];
   }

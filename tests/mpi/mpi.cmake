@@ -4,6 +4,7 @@
 # <name>_test.cpp runs under mpirun with each of these numbers of processes, or those of
 # <name>_processes; <name>_test.py starts mpirun itself.
 set(VRANKS_MPI_PROCESSES 1 2 3 4 7)
+set(communicator_processes 1 2 3 4 7 8)
 set(openmpi_orders_processes 2 3 4 5 6 7 8 9)
 set(openmpi_rules_processes ${openmpi_orders_processes})
 # Variables of their environment. Open MPI heeds a forced algorithm only with dynamic rules.
