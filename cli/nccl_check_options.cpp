@@ -184,7 +184,7 @@ bool read_nccl_check_options(NcclCheckOptions& options, const std::vector<std::s
            "The same collective here and by real NCCL ranks, all on one device:\n\n"
            "  vranks check --against nccl --algorithm nccl_ring --protocol ll --ranks 2..8\n\n"
            "demands NCCL's bits; rings and trees are those that NCCL logs. Its environment is set "
-           "here. Exit code 1\nif something differs, fails or hangs."},
+           "here. Exit code 1 if something differs, fails or hangs."},
           description, arguments))
     return false;
   refuse_what_nccl_lacks(options);
