@@ -12,9 +12,11 @@
 #include <exception>
 #include <limits>
 #include <new>
+#include <thread>
 
 #include "cli/job_message.hpp"
 #include "collectives/peers/mpi_call.hpp"
+#include "collectives/processes/mpi_wait.hpp"
 
 namespace vranks::cli {
 
@@ -38,6 +40,10 @@ const Launcher* launcher() {
     if (std::getenv(each.mark)) return &each;
   return nullptr;
 }
+
+// What a process ends with at once: where another one is lost, and where MPI itself fails.
+constexpr int exit_lost = 1;
+constexpr int exit_failed = 2;
 
 #if VRANKS_HAVE_MPI
 // Processes that mpirun didn't bind to cores of their own each see all cores of the machine. With
@@ -84,6 +90,13 @@ void Job::need_mpi() {
   VR_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &process_));
   VR_MPI(MPI_Comm_size(MPI_COMM_WORLD, &processes_));
   share_cores();
+  if (processes_ > 1) wait_ = std::make_unique<MpiWait>(MPI_COMM_WORLD, default_timeout);
+#endif
+}
+
+void Job::set_timeout([[maybe_unused]] double seconds) {
+#if VRANKS_HAVE_MPI
+  if (wait_) wait_->set_timeout(seconds);
 #endif
 }
 
@@ -91,7 +104,16 @@ Job::~Job() {
 #if VRANKS_HAVE_MPI
   if (!joined_) return;
   std::fflush(nullptr);
-  MPI_Barrier(MPI_COMM_WORLD);
+  try {
+    if (wait_) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      VR_MPI(MPI_Ibarrier(MPI_COMM_WORLD, &request));
+      wait_->until_done(request);
+    }
+  } catch (const MpiError& error) {
+    end(error, exit_lost);
+  }
+  wait_.reset();
   MPI_Finalize();
 #endif
 }
@@ -104,17 +126,27 @@ void Job::together(const std::function<void()>& work) const {
 #if VRANKS_HAVE_MPI
   try {
     share_failure(work);
+  } catch (const ProcessError& error) {
+    end(error, exit_lost);
   } catch (const MpiError& error) {
     // The others may be waiting in the call that failed here, where no meeting can reach them.
-    fmt::print(stderr, "vranks: {}{}\n", label(), error.what());
-    std::fflush(nullptr);
-    MPI_Abort(MPI_COMM_WORLD, 2);
-    std::_Exit(2);
+    end(error, exit_failed);
   }
 #else
   share_failure(work);
 #endif
 }
+
+#if VRANKS_HAVE_MPI
+void Job::end(const MpiError& error, int exit_code) const {
+  fmt::print(stderr, "vranks: {}{}\n", label(), error.what());
+  std::fflush(nullptr);
+  // The others find out at about the same time, and may say so before mpirun ends them.
+  if (exit_code == exit_lost) std::this_thread::sleep_for(std::chrono::seconds(1));
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::_Exit(exit_code);
+}
+#endif
 
 void Job::share_failure(const std::function<void()>& work) const {
   std::exception_ptr thrown;
@@ -158,9 +190,36 @@ void Job::broadcast([[maybe_unused]] void* data, [[maybe_unused]] std::int64_t b
 #if VRANKS_HAVE_MPI
   if (!joined_) return;
   constexpr std::int64_t most = std::int64_t{1} << 30;  // MPI counts are ints
-  for (std::int64_t first = 0; first < bytes; first += most)
-    VR_MPI(MPI_Bcast(static_cast<std::byte*>(data) + first,
-                     static_cast<int>(std::min(most, bytes - first)), MPI_BYTE, 0, MPI_COMM_WORLD));
+  for (std::int64_t first = 0; wait_ && first < bytes; first += most) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    VR_MPI(MPI_Ibcast(static_cast<std::byte*>(data) + first,
+                      static_cast<int>(std::min(most, bytes - first)), MPI_BYTE, 0, MPI_COMM_WORLD,
+                      &request));
+    wait_->until_done(request);
+  }
+#endif
+}
+
+void Job::collect(const void* mine, std::span<const std::int64_t> counts, void* all) const {
+  if (is_first()) std::memcpy(all, mine, static_cast<std::size_t>(counts[0]));
+#if VRANKS_HAVE_MPI
+  constexpr std::int64_t most = std::int64_t{1} << 30;  // MPI counts are ints
+  constexpr int tag = 0;
+  auto* to = static_cast<std::byte*>(all);
+  for (int p = 0; p < processes_; ++p) {
+    const std::int64_t bytes = counts[static_cast<std::size_t>(p)];
+    for (std::int64_t first = 0; p > 0 && first < bytes; first += most) {
+      const int count = static_cast<int>(std::min(most, bytes - first));
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (is_first())
+        VR_MPI(MPI_Irecv(to + first, count, MPI_BYTE, p, tag, MPI_COMM_WORLD, &request));
+      if (p == process_)
+        VR_MPI(MPI_Isend(static_cast<const std::byte*>(mine) + first, count, MPI_BYTE, 0, tag,
+                         MPI_COMM_WORLD, &request));
+      if (request != MPI_REQUEST_NULL) wait_->until_done(request);
+    }
+    if (to != nullptr) to += bytes;
+  }
 #endif
 }
 
@@ -186,7 +245,10 @@ std::vector<std::string> Job::all_texts(const std::string& text) const {
 #if VRANKS_HAVE_MPI
   const auto length = static_cast<std::int64_t>(text.size());
   std::vector<std::int64_t> lengths(texts.size());
-  VR_MPI(MPI_Allgather(&length, 1, MPI_INT64_T, lengths.data(), 1, MPI_INT64_T, MPI_COMM_WORLD));
+  MPI_Request request = MPI_REQUEST_NULL;
+  VR_MPI(MPI_Iallgather(&length, 1, MPI_INT64_T, lengths.data(), 1, MPI_INT64_T, MPI_COMM_WORLD,
+                        &request));
+  wait_->until_done(request);
   std::vector<int> counts, offsets;
   std::int64_t total = 0;
   for (const std::int64_t each : lengths) {
@@ -200,8 +262,9 @@ std::vector<std::string> Job::all_texts(const std::string& text) const {
                                "more than MPI carries at once",
                                processes_, total));
   std::string all(static_cast<std::size_t>(total), '\0');
-  VR_MPI(MPI_Allgatherv(text.data(), static_cast<int>(length), MPI_CHAR, all.data(), counts.data(),
-                        offsets.data(), MPI_CHAR, MPI_COMM_WORLD));
+  VR_MPI(MPI_Iallgatherv(text.data(), static_cast<int>(length), MPI_CHAR, all.data(), counts.data(),
+                         offsets.data(), MPI_CHAR, MPI_COMM_WORLD, &request));
+  wait_->until_done(request);
   for (std::size_t p = 0; p < texts.size(); ++p)
     texts[p] =
         all.substr(static_cast<std::size_t>(offsets[p]), static_cast<std::size_t>(lengths[p]));

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,11 @@
 #include <vector>
 
 #include "ranks/error.hpp"
+
+namespace vranks {
+class MpiError;
+class MpiWait;
+}  // namespace vranks
 
 namespace vranks::cli {
 
@@ -50,6 +56,11 @@ class Job {
   // Has MPI initialised for a process that was started alone, too. Nothing happens in a build
   // without MPI.
   void need_mpi();
+
+  // Seconds without any message after which a process is taken for lost: every other one says which
+  // it is, and ends with exit code 1.
+  void set_timeout(double seconds);
+  static constexpr double default_timeout = 600;
 
   // "process 2 of 4: ", for the front of a JobError's line; empty if there is one process.
   std::string label() const;
@@ -86,10 +97,17 @@ class Job {
   // its memory: allocate under together() first.
   void broadcast(void* data, std::int64_t bytes) const;
 
+  // `counts[p]` bytes of process p, one behind the other, at `all` in process 0.
+  void collect(const void* mine, std::span<const std::int64_t> counts, void* all) const;
+
  private:
   // Why a process comes to a meeting of all; `failed` brings its problem.
   enum class Act : char { agree = 'a', gather = 'g', done = 'd', failed = 'f' };
 
+#if VRANKS_HAVE_MPI
+  // Says what went wrong, and ends this process and with it the job.
+  [[noreturn]] void end(const MpiError& error, int exit_code) const;
+#endif
   void share_failure(const std::function<void()>& work) const;  // together(), where MPI works
 
   // The one meeting that all of the above is made of. Returns every process's text; throws JobError
@@ -100,6 +118,9 @@ class Job {
   int process_ = 0;
   int processes_ = 1;
   bool joined_ = false;  // this object initialised MPI and has to finalise it
+#if VRANKS_HAVE_MPI
+  std::unique_ptr<MpiWait> wait_;  // where there are other processes
+#endif
 };
 
 }  // namespace vranks::cli

@@ -77,6 +77,7 @@ int NcclCheck::run(Job& job) {
   try {
     compare(nccl, log);
   } catch (const NcclError& error) {
+    if (!all_.empty() && options_.format != Format::table) print_nccl_check(options_, run_, all_);
     // Ranks that never finish must not meet the end of static objects.
     fmt::print(stderr, "vranks check: {}: {}\n", doing_, error.what());
     log.remove();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 
@@ -15,12 +16,15 @@
 #include "cli/job.hpp"
 #include "cli/memory_limit.hpp"
 #include "cli/option_values.hpp"
+#include "cli/peer_check.hpp"
+#include "cli/process_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/run_input.hpp"
 #include "cli/run_report.hpp"
 #include "cli/steps_document.hpp"
 #include "cli/timing.hpp"
+#include "collectives/peers/mpi.hpp"
 #include "ranks/error.hpp"
 #include "ranks/names.hpp"
 #include "ranks/npy.hpp"
@@ -35,6 +39,23 @@ struct ExecutorInfo {
   bool is_steps;
 };
 constexpr ExecutorInfo executors[] = {{"fused", "", false}, {"steps", "", true}};
+
+// "mpi: ...; schedule: ...".
+std::string engine_text() {
+  std::string text;
+  for (const EngineInfo& engine : engines())
+    text += fmt::format("{}: {}; ", engine.name, engine.meaning);
+  return text + fmt::format("{} unless said", name(Engine::schedule));
+}
+
+double parse_seconds(const std::string& text) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc{} || end != text.data() + text.size() || !(seconds > 0) || seconds > 1e6)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("'{}' is no time: a number of seconds above 0, at most 1e6", text));
+  return seconds;
+}
 
 bool parse_executor(const std::string& text) {
   return find_by_name(std::span<const ExecutorInfo>(executors), text, "executor").is_steps;
@@ -52,10 +73,14 @@ class Run : public Command {
  private:
   void check() const;
   void check_data() const;
-  CollectiveOptions call_for(const Outcome& outcome) const;
+  void check_processes(const Job& job) const;
+  CollectiveOptions call_for(const Shape& shape, DType dtype, std::int64_t opaque_bytes) const;
   void plan(Outcome& outcome, const CollectiveOptions& call, Device device) const;
   void compute(Outcome& outcome, const CollectiveOptions& call) const;
+  int run_alone(Job& job);
+  int run_over_processes(Job& job);
   void write_steps(const Outcome& outcome, StepsDocument&& document) const;
+  int finish(Job& job, Outcome& outcome, const CollectiveOptions& call) const;
   void save(const std::string& path, const Tensor& tensor, std::int64_t opaque_bytes) const;
 
   ProblemOptions options_;
@@ -63,6 +88,8 @@ class Run : public Command {
   GivenParameters parameters_;
   Policies policies_;
   std::optional<bool> by_steps_;
+  std::optional<Engine> engine_;
+  double timeout_ = Job::default_timeout;
   Place place_ = Place::apart;
   Format format_ = Format::table;
   std::string output_, output_ranks_, steps_;
@@ -77,6 +104,11 @@ bool Run::setup(const std::vector<std::string>& arguments) {
        "bits; fused unless --steps is given")  //
       ("in-place", parsed(place_, parse_place, "nccl|mpi"),
        "the result goes into the input's memory, at the place of that library");
+  OptionsDescription processes("Over the processes that mpirun started", page_columns);
+  processes.add_options()                                                       //
+      ("engine", parsed(engine_, parse_engine, "NAME"), engine_text().c_str())  //
+      ("timeout", parsed(timeout_, parse_seconds, "SECONDS")->default_value("600"),
+       "without any message, after which a process is taken for lost and all end");
   OptionsDescription report = report_options(format_);
   report.add_options()  //
       ("output", parsed(output_, parse_path, "Y.npy"),
@@ -86,14 +118,18 @@ bool Run::setup(const std::vector<std::string>& arguments) {
       ("steps", parsed(steps_, parse_path, "OUT.json"),
        "saves what every rank holds after each step, who added what, and the bytes moved");
   options.add(call_options(details_));
-  options.add(parameter_options(parameters_)).add(policy_options(policies_)).add(how).add(report);
+  options.add(parameter_options(parameters_))
+      .add(policy_options(policies_))
+      .add(how)
+      .add(processes);
+  options.add(report);
   if (!read_arguments(
           {name(), "",
            "Runs one collective over the virtual ranks of a tensor: slice r of dimension 0 is what "
            "rank r holds. Says what came out, how far that is from the exact result (also in ULP: "
            "units in the last place of the result), and how long it took. Without options: the "
            "mean over the ranks of a random (4, 16, 48) tensor of "
-           "f32."},
+           "f32. Under mpirun the ranks are spread over the processes."},
           options, arguments))
     return false;
   check();
@@ -149,7 +185,24 @@ void Run::check_data() const {
                          option));
 }
 
-CollectiveOptions Run::call_for(const Outcome& outcome) const {
+// What is about the memory of one process.
+void Run::check_processes(const Job& job) const {
+  const std::pair<const char*, bool> about_one[] = {{"executor", by_steps_ && steps_.empty()},
+                                                    {"steps", !steps_.empty()},
+                                                    {"in-place", place_ != Place::apart}};
+  for (const auto& [option, is_given] : about_one)
+    if (is_given)
+      throw Error(
+          ErrorKind::not_supported,
+          fmt::format("--{} is about ranks that share the memory of one process, and here {} "
+                      "do the work{}",
+                      option,
+                      job.processes() == 1 ? "an engine's messages"
+                                           : fmt::format("{} processes", job.processes()),
+                      job.processes() == 1 ? "; leave --engine out" : "; start one"));
+}
+
+CollectiveOptions Run::call_for(const Shape& shape, DType dtype, std::int64_t opaque_bytes) const {
   CollectiveOptions call{.op = op_of(options_.collective, options_.op),
                          .algorithm = options_.algorithm,
                          .parameters = parameters_.values,
@@ -157,9 +210,9 @@ CollectiveOptions Run::call_for(const Outcome& outcome) const {
                          .accumulate = policies_.accumulate,
                          .mean = policies_.mean,
                          .fp8 = policies_.fp8};
-  add_details(details_, outcome.in.shape()[0], call);
-  if (outcome.opaque_bytes == 0) return call;
-  const std::string element = element_name(outcome.in.dtype(), outcome.opaque_bytes);
+  add_details(details_, shape[0], call);
+  if (opaque_bytes == 0) return call;
+  const std::string element = element_name(dtype, opaque_bytes);
   if (reduces(options_.collective))
     throw Error(ErrorKind::not_supported,
                 fmt::format("op {} is not for elements of {}, which are only copied",
@@ -168,8 +221,7 @@ CollectiveOptions Run::call_for(const Outcome& outcome) const {
     throw Error(ErrorKind::not_supported,
                 fmt::format("--steps shows elements of a dtype, not of {}", element));
   // Counts and messages are about elements, not about their bytes.
-  (void)output_shape(options_.collective,
-                     {outcome.in.shape().begin(), outcome.in.shape().end() - 1}, call);
+  (void)output_shape(options_.collective, {shape.begin(), shape.end() - 1}, call);
   return call;
 }
 
@@ -245,9 +297,13 @@ void Run::save(const std::string& path, const Tensor& tensor, std::int64_t opaqu
 }
 
 int Run::run(Job& job) {
-  if (job.processes() > 1)
-    throw Error(ErrorKind::not_supported,
-                "run is one process; start it without mpirun (vranks check runs under mpirun)");
+  if (engine_) job.need_mpi();
+  job.set_timeout(timeout_);
+  if (job.processes() == 1 && !engine_) return run_alone(job);
+  return run_over_processes(job);
+}
+
+int Run::run_alone(Job& job) {
   const Device device = usable_device(options_.device);
   for (const std::string& path : {output_, output_ranks_, steps_})
     if (!path.empty()) check_writable_target(path);
@@ -258,13 +314,67 @@ int Run::run(Job& job) {
   outcome.in = std::move(input.tensor);
   outcome.opaque_bytes = input.opaque_bytes;
   rows_of(outcome.in.view(), input_name(options_).c_str());
-  const CollectiveOptions call = call_for(outcome);
+  const CollectiveOptions call =
+      call_for(outcome.in.shape(), outcome.in.dtype(), outcome.opaque_bytes);
   plan(outcome, call, device);
   with_memory_for(fmt::format("{} over {} ranks", options_.algorithm, outcome.problem().ranks),
                   [&] {
                     compute(outcome, call);
                     return 0;
                   });
+  return finish(job, outcome, call);
+}
+
+// Every process owns a block of the ranks. The first one holds all of them too, to say how right
+// the result is.
+int Run::run_over_processes(Job& job) {
+  ProcessCallRequest request{.collective = options_.collective,
+                             .engine = engine_.value_or(Engine::schedule),
+                             .timeout = timeout_};
+  InputKind kind;
+  RankRange share;
+  job.together([&] {
+    check_processes(job);
+    kind = input_kind(options_, details_.ranks.value_or(0));
+    share = share_of(kind.shape[0], job.processes(), job.process());
+    if (job.is_first())
+      for (const std::string& path : {output_, output_ranks_})
+        if (!path.empty()) check_writable_target(path);
+  });
+  // Each process opens the path on its own machine and in its own folder.
+  job.agree("inputs", {std::string(vranks::name(kind.dtype)), to_string(kind.shape)});
+
+  Outcome outcome;
+  Tensor block;
+  std::optional<ProcessRun> processes;
+  job.together([&] {
+    request.device = device_of_process(job, options_.device);
+    if (request.device.kind == DeviceKind::cpu) limit_memory();
+    outcome.opaque_bytes = kind.opaque_bytes;
+    request.shape = kind.shape;
+    request.call = call_for(kind.shape, kind.dtype, kind.opaque_bytes);
+    block = make_input_of(options_, kind, share);
+    if (!job.is_first()) return;
+    outcome.in = make_input_of(options_, kind, {.first = 0, .count = kind.shape[0]});
+    rows_of(outcome.in.view(), input_name(options_).c_str());
+    plan(outcome, request.call, request.device);
+  });
+  job.together([&] { processes.emplace(job, request, block.view()); });
+  outcome.provenance = processes->run();
+  processes->collect(outcome.out, outcome.ranks);
+  if (element_count(kind.shape) != 0 || options_.collective == Collective::barrier)
+    outcome.seconds = processes->time();
+  int exit_code = exit_ok;
+  job.together([&] {
+    if (!job.is_first()) return;
+    const Backend& backend = backend_for(request.device);
+    outcome.device_name = backend.devices()[static_cast<std::size_t>(request.device.index)];
+    exit_code = finish(job, outcome, request.call);
+  });
+  return job.gather(exit_code).front();
+}
+
+int Run::finish(Job& job, Outcome& outcome, const CollectiveOptions& call) const {
   const Tensor flat = outcome.is_ragged() ? packed(outcome, outcome.out) : Tensor();
   const Tensor flat_ranks =
       outcome.is_ragged() && outcome.ranks.bytes() != 0 ? packed(outcome, outcome.ranks) : Tensor();
@@ -284,6 +394,8 @@ int Run::run(Job& job) {
              .output = output_,
              .output_ranks = output_ranks_,
              .steps = steps_,
+             .processes = engine_ || job.processes() > 1 ? job.processes() : 0,
+             .library = engine_ || job.processes() > 1 ? mpi_library() : "",
              .call = call},
             format_);
   if (outcome.is_right()) return exit_ok;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/options.hpp"
+#include "ranks/npy.hpp"
 #include "ranks/tensor.hpp"
 
 namespace vranks::cli {
@@ -20,6 +21,16 @@ struct RunInput {
 
 // Whose fault a refused tensor is: "input", or the file's name.
 std::string input_name(const ProblemOptions& options);
+
+// What the input of all ranks is, before any of it is made or read. Throws as make_input.
+struct InputKind {
+  Shape shape;
+  DType dtype = DType::f32;
+  std::int64_t opaque_bytes = 0;
+};
+InputKind input_kind(const ProblemOptions& options, std::int64_t ranks);
+// Those ranks of it.
+Tensor make_input_of(const ProblemOptions& options, const InputKind& kind, RankRange ranks);
 
 // Throws as load_npy, and bad_argument for a dtype that isn't the file's. `ranks`: of random data
 // without a shape; 0: not said. A barrier's input has no elements.

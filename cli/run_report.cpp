@@ -8,6 +8,7 @@
 
 #include "cli/error_report.hpp"
 #include "cli/preview.hpp"
+#include "cli/process_run.hpp"
 #include "cli/report.hpp"
 #include "collectives/algorithm.hpp"
 #include "vranks/build_info.hpp"
@@ -145,6 +146,8 @@ std::string arithmetic_text(const Outcome& outcome) {
 // In which order the ranks' values are combined; nothing where none are.
 std::string order_text(const Outcome& outcome) {
   if (!outcome.combines()) return "";
+  if (outcome.provenance.executor == name(Engine::mpi))
+    return "the ranks of each process, then the processes in the order of the MPI library";
   std::string order(find_algorithm(outcome.provenance.algorithm, outcome.collective()).order);
   // "tree; scan and exscan: chain"
   constexpr std::string_view scans = "; scan and exscan: ";
@@ -178,13 +181,23 @@ void report_provenance(Report& report, const Outcome& outcome, const RunRequest&
     report.line("", wrapped(fmt::format("not {}: {}", request.algorithm, ran.reason), text_width));
   if (!order.empty() && !is_ordered(outcome.problem().op))
     report.line("order", wrapped(order, text_width));
-  std::string layout = fmt::format("{}, executor {}", ran.layout, ran.executor);
+  std::string layout = fmt::format("{}, {} {}", ran.layout,
+                                   request.processes == 0 ? "executor" : "engine", ran.executor);
   if (!ran.protocol.empty()) {
     layout += fmt::format(", protocol {}", ran.protocol);
     if (ran.channels != 0)
       layout += fmt::format(", {} channel{}", ran.channels, ran.channels == 1 ? "" : "s");
   }
   report.line("layout", layout);
+  report.add("processes", request.processes == 0 ? Value() : Value(request.processes));
+  report.add("engine", request.processes == 0 ? Value() : Value(ran.executor));
+  report.add("library", text_or_null(request.library));
+  if (request.processes != 0)
+    report.line(
+        "processes",
+        wrapped(fmt::format("{}, {}", processes_text(outcome.problem().ranks, request.processes),
+                            request.library),
+                text_width));
   report.line("device", fmt::format("{}: {}", ran.device, outcome.device_name));
 }
 

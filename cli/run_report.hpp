@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "cli/options.hpp"
@@ -21,6 +22,8 @@ struct RunRequest {
   std::string_view output;
   std::string_view output_ranks;
   std::string_view steps;
+  int processes = 0;    // that shared the ranks; 0: one, without any engine
+  std::string library;  // that passed their messages
   const CollectiveOptions& call;
 };
 

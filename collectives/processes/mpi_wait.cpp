@@ -79,10 +79,10 @@ void MpiWait::turn() {
   for (MpiWait* const each : all_waits()) each->answer();
   const auto idle = Clock::now() - since_;
   if (idle > awake) std::this_thread::sleep_for(std::chrono::microseconds(50));
-  // The others have a part of the time for their answer.
-  const std::chrono::duration<double> grace(std::max(0.5, timeout_.count() / 4));
-  if (!has_asked_ && idle > timeout_ - std::min(grace, timeout_ / 2)) ask();
-  if (has_asked_ && idle > timeout_) blame();
+  // The second half is for their answers; and to say which is missing takes some time as well.
+  const std::chrono::duration<double> farewell(std::min(1.0, timeout_.count() / 4));
+  if (!has_asked_ && idle > timeout_ / 2) ask();
+  if (has_asked_ && idle > timeout_ - farewell) blame();
 }
 
 void MpiWait::answer() {

@@ -192,7 +192,7 @@ class BadUse(JobTest):
             self.expect_error(self.check(processes, "--shape", "0,10"), "R = 0")
 
     def test_what_does_not_exist_is_answered_with_what_does(self):
-        self.expect_error(self.check(3, "--against", "nccl"), "nccl", "there are: mpi")
+        self.expect_error(self.check(3, "--against", "ucc"), "ucc", "there are: mpi nccl")
         self.expect_error(self.check(3, "--op", "xor"), "xor", "sum mean prod min max")
         self.expect_error(self.check(3, "--dtype", "f8"), "f8", "f64 f32 f16 bf16")
         self.expect_error(self.check(3, "--algorithm", "rings"), "rings", "direct")
@@ -254,8 +254,8 @@ class BadInput(JobTest):
 
 
 class OneProcessCommands(JobTest):
-    def test_run_says_that_it_is_one_process(self):
-        self.expect_error(self.start((2, ["run"])), "without mpirun")
+    def test_bench_says_that_it_is_one_process(self):
+        self.expect_error(self.start((2, ["bench"])), "without mpirun")
 
     def test_list_and_info_print_once(self):
         for command in ("list", "info"):
