@@ -240,8 +240,9 @@ void NcclRanks::on_every_rank(const std::string& doing, Work work) {
   const bool was_broken = state_->stop;
   const auto patience = was_broken ? std::chrono::milliseconds(grace) : state_->patience;
   const auto roll = std::make_shared<Roll>(ranks());
+  std::vector<std::thread> threads;
   for (int r = 0; r < ranks(); ++r)
-    std::thread([state = state_, roll, work, r] {
+    threads.emplace_back([state = state_, roll, work, r] {
       std::string failure;
       try {
         check_cuda(cudaSetDevice(state->device), "choosing the device");
@@ -250,11 +251,15 @@ void NcclRanks::on_every_rank(const std::string& doing, Work work) {
         failure = error.what();
       }
       roll->finish(r, std::move(failure));
-    }).detach();
+    });
   const auto start = Clock::now();
   roll->wait_until(start + patience);
-  std::string problem = roll->problem(doing, patience);
-  if (problem.empty()) return;
+  const std::string problem = roll->problem(doing, patience);
+  if (problem.empty()) {
+    for (std::thread& thread : threads) thread.join();
+    return;
+  }
+  for (std::thread& thread : threads) thread.detach();
   state_->stop = true;
   if (!was_broken) roll->wait_for_all(Clock::now() + grace);
   throw NcclError(problem);

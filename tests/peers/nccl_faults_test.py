@@ -9,6 +9,8 @@ Exit code 77, with the reason, where there is no CUDA device. Needs nothing but 
 import glob
 import json
 import os
+import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,13 @@ import time
 import unittest
 
 program, library = "", ""
+
+
+def documented_keys():
+    """First column of the table under '### JSON of check against NCCL' in docs/cli.md."""
+    guide = (pathlib.Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+    section = guide.split("### JSON of check against NCCL\n")[1].split("\n#")[0]
+    return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
 
 
 def check(fault, *arguments, seconds=60):
@@ -56,6 +65,7 @@ class NcclFaults(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         rows = json.loads(done.stdout)["comparisons"]
         self.assertEqual(len(rows), 20)
+        self.assertEqual(list(rows[0]), documented_keys())
         self.assertEqual({row["different"] for row in rows}, {0})
         self.assertEqual({(row["ran"], row["ran_protocol"]) for row in rows if row["elements"]},
                          {("tree", "simple")})
