@@ -12,6 +12,7 @@
 #include "cli/report.hpp"
 #include "collectives/algorithm.hpp"
 #include "collectives/problem.hpp"
+#include "collectives/processes/communicator.hpp"
 #include "kernels/backend.hpp"
 #include "ranks/dtype.hpp"
 #include "ranks/error.hpp"
@@ -193,6 +194,13 @@ Table protocol_table(Only) {
   return table;
 }
 
+Table engine_table(Only) {
+  Table table{"engines", {"name", "aliases", "meaning"}, {}};
+  for (const EngineInfo& row : engines())
+    table.rows.push_back({row.name, words_of(row.aliases), row.meaning});
+  return table;
+}
+
 Table backend_table(Only) {
   Table table{"backends", {"name", "device", "description"}, {}};
   for (const Backend* backend : backends()) {
@@ -220,6 +228,7 @@ constexpr Topic topic_table[] = {
     {"parameters", "parameter", parameter_table},
     {"policies", "policy accumulate mean nan fp8", policy_table},
     {"protocols", "protocol", protocol_table},
+    {"engines", "engine", engine_table},
     {"backends", "backend device devices", backend_table},
 };
 constexpr std::span<const Topic> topics = topic_table;

@@ -170,6 +170,9 @@ void report_provenance(Report& report, const Outcome& outcome, const RunRequest&
   report.add("protocol", text_or_null(ran.protocol));
   report.add("channels", ran.channels == 0 ? Value() : Value(ran.channels));
   report.add("executor", ran.executor);
+  report.add("processes", request.processes == 0 ? Value() : Value(request.processes));
+  report.add("engine", request.processes == 0 ? Value() : Value(ran.executor));
+  report.add("library", text_or_null(request.library));
   report.add("device", ran.device);
   report.add("device_name", outcome.device_name);
   report.add("accumulate", text_or_null(ran.accumulate));
@@ -189,9 +192,6 @@ void report_provenance(Report& report, const Outcome& outcome, const RunRequest&
       layout += fmt::format(", {} channel{}", ran.channels, ran.channels == 1 ? "" : "s");
   }
   report.line("layout", layout);
-  report.add("processes", request.processes == 0 ? Value() : Value(request.processes));
-  report.add("engine", request.processes == 0 ? Value() : Value(ran.executor));
-  report.add("library", text_or_null(request.library));
   if (request.processes != 0)
     report.line(
         "processes",

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs an example and compares its output with the comment behind "// Prints:" in its source.
 
-check_output.py SOURCE PROGRAM
+check_output.py SOURCE [mpirun OPTION ...] PROGRAM
 """
 import subprocess
 import sys
 from pathlib import Path
 
-source, program = sys.argv[1:]
+source, *command = sys.argv[1:]
 expected = []
 for line in Path(source).read_text().split("// Prints:\n", 1)[1].splitlines():
     expected.append(line.removeprefix("//").removeprefix(" "))
-printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
+printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 if printed != expected:
     sys.exit("printed:\n" + "\n".join(printed) + "\nexpected:\n" + "\n".join(expected))

@@ -273,10 +273,16 @@ class MpirunTest(program.ProgramTest):
         return subprocess.run([self.mpirun, *as_root, "--oversubscribe", "-np", "2", *arguments],
                               capture_output=True, text=True, timeout=60, cwd=self.folder)
 
-    def test_run_is_one_process(self):
-        refused = self.run_two(program.path(), "run", "--output", "y.npy")
+    def test_bench_is_one_process(self):
+        refused = self.run_two(program.path(), "bench")
         self.assertNotEqual(refused.returncode, 0)
-        self.assertEqual(refused.stderr.count("vranks run: run is one process; start it without"), 1)
+        self.assertEqual(refused.stderr.count("vranks bench: bench is one process; start it without"),
+                         1)
+
+    def test_run_that_is_refused_leaves_no_file(self):
+        refused = self.run_two(program.path(), "run", "--output", "y.npy", "--shape", "1,5")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertEqual(refused.stderr.count("vranks run: 2 processes can't share 1 rank"), 1)
         self.assertEqual(self.files(), {})
 
     def test_other_commands_print_once(self):

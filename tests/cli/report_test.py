@@ -15,7 +15,7 @@ import program
 
 GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "cli.md"
 TOPICS = ("collectives", "ops", "dtypes", "algorithms", "costs", "layouts", "parameters", "policies",
-          "protocols", "backends")
+          "protocols", "engines", "backends")
 BARRIER = ["--collective", "barrier"]
 # Every collective that needs more than its name and a barrier can do without, for (4, 8) ranks.
 CALLS = [["--collective", collective] for collective in
@@ -192,6 +192,8 @@ class ListTest(program.ProgramTest):
         tables = json.loads(self.succeed("list", "--format", "json"))
         for row in tables["protocols"]:
             self.succeed("run", "--algorithm", "nccl_ring", "--protocol", row["name"])
+        for row in tables["engines"]:
+            self.succeed("run", "--engine", row["name"])
         for row in tables["policies"]:
             dtype = {"exact": "i8"}.get(row["name"], {"fp8": "f8e4m3"}.get(row["option"], "bf16"))
             op = "min" if row["option"] == "nan" else "mean"

@@ -11,15 +11,9 @@ set(openmpi_rules_processes ${openmpi_orders_processes})
 set(openmpi_orders_environment OMPI_MCA_coll_tuned_use_dynamic_rules=1)
 
 if(VRANKS_HAVE_MPI)
-  set(mpirun ${MPIEXEC_EXECUTABLE} --oversubscribe)
-  execute_process(COMMAND id -u OUTPUT_VARIABLE user_id OUTPUT_STRIP_TRAILING_WHITESPACE)
-  if(user_id EQUAL 0)
-    list(APPEND mpirun --allow-run-as-root)  # Open MPI refuses root otherwise
-  endif()
-
-  # Open MPI leaks; and a test asks for more memory than there is. A job that hangs is stopped.
-  set(mpi_environment OMP_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1)
-  set(mpi_properties LABELS mpi TIMEOUT 300)
+  set(mpirun ${VRANKS_MPIRUN})
+  set(mpi_environment ${VRANKS_MPIRUN_ENVIRONMENT})
+  set(mpi_properties LABELS mpi TIMEOUT 300)  # a job that hangs is stopped
 
   file(GLOB sources CONFIGURE_DEPENDS mpi/*_test.cpp)
   foreach(source ${sources})
