@@ -215,7 +215,15 @@ VR_EXPORT int ncclAllReduce(const void* in, void* out, std::size_t count, int dt
 VR_EXPORT int ncclReduce() { return internal_error; }
 VR_EXPORT int ncclReduceScatter() { return internal_error; }
 VR_EXPORT int ncclAllGather() { return internal_error; }
+VR_EXPORT int ncclSend() { return internal_error; }
+VR_EXPORT int ncclRecv() { return internal_error; }
+VR_EXPORT int ncclGroupStart() { return internal_error; }
+VR_EXPORT int ncclGroupEnd() { return internal_error; }
 VR_EXPORT int ncclBroadcast() { return internal_error; }
+VR_EXPORT int ncclSend() { return internal_error; }
+VR_EXPORT int ncclRecv() { return internal_error; }
+VR_EXPORT int ncclGroupStart() { return internal_error; }
+VR_EXPORT int ncclGroupEnd() { return internal_error; }
 
 VR_EXPORT int ncclCommGetAsyncError(void* communicator, int* error) {
   *error = static_cast<Rank*>(communicator)->has_failed ? system_error : success;
