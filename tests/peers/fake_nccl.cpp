@@ -220,10 +220,6 @@ VR_EXPORT int ncclRecv() { return internal_error; }
 VR_EXPORT int ncclGroupStart() { return internal_error; }
 VR_EXPORT int ncclGroupEnd() { return internal_error; }
 VR_EXPORT int ncclBroadcast() { return internal_error; }
-VR_EXPORT int ncclSend() { return internal_error; }
-VR_EXPORT int ncclRecv() { return internal_error; }
-VR_EXPORT int ncclGroupStart() { return internal_error; }
-VR_EXPORT int ncclGroupEnd() { return internal_error; }
 
 VR_EXPORT int ncclCommGetAsyncError(void* communicator, int* error) {
   *error = static_cast<Rank*>(communicator)->has_failed ? system_error : success;
