@@ -173,7 +173,8 @@ class Reductions {
  private:
   ErrorBound bound_of(const Problem& problem) const {
     // Over processes the MPI library may choose any order.
-    const bool is_any_order = outcome_.provenance.executor == name(Engine::mpi);
+    const bool is_any_order = outcome_.provenance.executor == name(Engine::mpi) ||
+                              outcome_.provenance.executor == name(Engine::nccl);
     return !is_any_order && is_tree_fold(*choice_.selection.algorithm, choice_.rules)
                ? direct_bound(problem, choice_.rules.fp8)
                : fold_bound(problem, choice_.rules);

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include "cli/options.hpp"
 #include "cli/peer_check.hpp"
 #include "cli/progress.hpp"
+#include "collectives/peers/mpi.hpp"
 #include "ranks/error.hpp"
 
 namespace vranks::cli {
@@ -68,13 +70,29 @@ Shape own_output(const ProcessCallRequest& request, const RankRange& share) {
   return shape;
 }
 
+CommunicatorOptions options_of(const ProcessCallRequest& request) {
+  CommunicatorOptions options{.timeout = request.timeout};
+  if (!request.nccl_library.empty()) options.nccl_library = request.nccl_library;
+  return options;
+}
+
+// Which one this process is among those of its machine.
+int process_here() {
+  MPI_Comm here = MPI_COMM_NULL;
+  int process = 0;
+  VR_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here));
+  VR_MPI(MPI_Comm_rank(here, &process));
+  VR_MPI(MPI_Comm_free(&here));
+  return process;
+}
+
 }  // namespace
 
 class ProcessRun::Memory {
  public:
   Memory(const Job& job, const ProcessCallRequest& request, const TensorView& input)
       : share(share_of(request.shape[0], job.processes(), job.process())),
-        communicator(MPI_COMM_WORLD, share.count, {.timeout = request.timeout}),
+        communicator(MPI_COMM_WORLD, share.count, options_of(request)),
         out(input.dtype, own_output(request, share)),
         ranks(DType::i32,
               reduces(request.collective) && finds_rank(request.call.op) ? out.shape() : Shape{0}),
@@ -159,13 +177,27 @@ std::vector<double> ProcessRun::time() {
 Device device_of_process(const Job& job, const std::optional<Device>& wanted) {
   Device device = usable_device(wanted);
   if (wanted || device.kind == DeviceKind::cpu || job.processes() == 1) return device;
-  MPI_Comm here = MPI_COMM_NULL;
-  int process = 0;
-  VR_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here));
-  VR_MPI(MPI_Comm_rank(here, &process));
-  VR_MPI(MPI_Comm_free(&here));
-  device.index = process % backend_for(device).device_count();
+  device.index = process_here() % backend_for(device).device_count();
   return device;
+}
+
+void allow_shared_devices(const Job& job) {
+  // Ranks of one host can't share a device, so those beyond the first on a device say that they are
+  // on hosts of their own (NCCL 2.30 and newer).
+  const int devices = backend_for({DeviceKind::cuda, 0}).device_count();
+  const int turn = process_here() / std::max(devices, 1);
+  const bool is_shared = std::ranges::any_of(job.gather(turn), [](int each) { return each > 0; });
+  if (!is_shared) return;
+  constexpr int keep = 0;
+  setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", keep);
+  setenv("NCCL_NVLS_ENABLE", "0", keep);
+  setenv("NCCL_MAX_CTAS", "4", keep);
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", keep);
+  if (turn > 0) setenv("NCCL_HOSTID", fmt::format("turn-{}", turn).c_str(), keep);
+}
+
+std::string ProcessRun::library() const {
+  return request_.engine == Engine::nccl ? memory_->communicator.nccl_version() : mpi_library();
 }
 
 #else
@@ -176,6 +208,22 @@ namespace {
               "this build has no MPI, so that no engine passes anything between processes; apt "
               "install libopenmpi-dev openmpi-bin, then configure and build again");
 }
+CommunicatorOptions options_of(const ProcessCallRequest& request) {
+  CommunicatorOptions options{.timeout = request.timeout};
+  if (!request.nccl_library.empty()) options.nccl_library = request.nccl_library;
+  return options;
+}
+
+// Which one this process is among those of its machine.
+int process_here() {
+  MPI_Comm here = MPI_COMM_NULL;
+  int process = 0;
+  VR_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here));
+  VR_MPI(MPI_Comm_rank(here, &process));
+  VR_MPI(MPI_Comm_free(&here));
+  return process;
+}
+
 }  // namespace
 
 class ProcessRun::Memory {};
@@ -187,6 +235,8 @@ ProcessRun::~ProcessRun() = default;
 Provenance ProcessRun::run() { refuse(); }
 void ProcessRun::collect(const Tensor&, const Tensor&) const { refuse(); }
 std::vector<double> ProcessRun::time() { refuse(); }
+std::string ProcessRun::library() const { refuse(); }
+void allow_shared_devices(const Job&) { refuse(); }
 Device device_of_process(const Job&, const std::optional<Device>& wanted) {
   return usable_device(wanted);
 }

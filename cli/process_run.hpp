@@ -22,8 +22,9 @@ struct ProcessCallRequest {
   CollectiveOptions call = {};
   Engine engine = Engine::schedule;
   double timeout = Job::default_timeout;
-  Shape shape = {};    // of all ranks' input
-  Device device = {};  // of this process
+  std::string nccl_library = {};  // of engine nccl; empty: the system's
+  Shape shape = {};               // of all ranks' input
+  Device device = {};             // of this process
 };
 
 class ProcessRun {
@@ -38,6 +39,8 @@ class ProcessRun {
   Provenance run();
   // Results of all ranks in their order; on process 0 `out` and `ranks` are of all of them.
   void collect(const Tensor& out, const Tensor& ranks) const;
+  // Of the library that passed the messages: "Open MPI 4.1.4, MPI 3.1", "NCCL 2.30.7".
+  std::string library() const;
   // Seconds that the slowest process took for each of several calls, sorted.
   std::vector<double> time();
 
@@ -47,6 +50,10 @@ class ProcessRun {
   ProcessCallRequest request_;
   std::unique_ptr<Memory> memory_;
 };
+
+// Lets processes of one machine share a device, where NCCL is to join them and there are more of
+// them than devices. Before CUDA and NCCL are used.
+void allow_shared_devices(const Job& job);
 
 // The device of this process: `wanted`, but of several CUDA devices, where no index was given, one
 // for each process of a machine in turns.

@@ -24,7 +24,6 @@
 #include "cli/run_report.hpp"
 #include "cli/steps_document.hpp"
 #include "cli/timing.hpp"
-#include "collectives/peers/mpi.hpp"
 #include "ranks/error.hpp"
 #include "ranks/names.hpp"
 #include "ranks/npy.hpp"
@@ -80,7 +79,8 @@ class Run : public Command {
   int run_alone(Job& job);
   int run_over_processes(Job& job);
   void write_steps(const Outcome& outcome, StepsDocument&& document) const;
-  int finish(Job& job, Outcome& outcome, const CollectiveOptions& call) const;
+  int finish(Job& job, Outcome& outcome, const CollectiveOptions& call,
+             const std::string& library) const;
   void save(const std::string& path, const Tensor& tensor, std::int64_t opaque_bytes) const;
 
   ProblemOptions options_;
@@ -90,6 +90,7 @@ class Run : public Command {
   std::optional<bool> by_steps_;
   std::optional<Engine> engine_;
   double timeout_ = Job::default_timeout;
+  std::string nccl_library_;
   Place place_ = Place::apart;
   Format format_ = Format::table;
   std::string output_, output_ranks_, steps_;
@@ -107,6 +108,8 @@ bool Run::setup(const std::vector<std::string>& arguments) {
   OptionsDescription processes("Over the processes that mpirun started", page_columns);
   processes.add_options()                                                       //
       ("engine", parsed(engine_, parse_engine, "NAME"), engine_text().c_str())  //
+      ("nccl-library", parsed(nccl_library_, parse_path, "PATH"),
+       "of engine nccl; else the system's libnccl.so.2")  //
       ("timeout", parsed(timeout_, parse_seconds, "SECONDS")->default_value("600"),
        "without any message, after which a process is taken for lost and all end");
   OptionsDescription report = report_options(format_);
@@ -322,7 +325,7 @@ int Run::run_alone(Job& job) {
                     compute(outcome, call);
                     return 0;
                   });
-  return finish(job, outcome, call);
+  return finish(job, outcome, call, "");
 }
 
 // Every process owns a block of the ranks. The first one holds all of them too, to say how right
@@ -330,7 +333,8 @@ int Run::run_alone(Job& job) {
 int Run::run_over_processes(Job& job) {
   ProcessCallRequest request{.collective = options_.collective,
                              .engine = engine_.value_or(Engine::schedule),
-                             .timeout = timeout_};
+                             .timeout = timeout_,
+                             .nccl_library = nccl_library_};
   InputKind kind;
   RankRange share;
   job.together([&] {
@@ -347,6 +351,7 @@ int Run::run_over_processes(Job& job) {
   Outcome outcome;
   Tensor block;
   std::optional<ProcessRun> processes;
+  if (request.engine == Engine::nccl) job.together([&] { allow_shared_devices(job); });
   job.together([&] {
     request.device = device_of_process(job, options_.device);
     if (request.device.kind == DeviceKind::cpu) limit_memory();
@@ -369,12 +374,13 @@ int Run::run_over_processes(Job& job) {
     if (!job.is_first()) return;
     const Backend& backend = backend_for(request.device);
     outcome.device_name = backend.devices()[static_cast<std::size_t>(request.device.index)];
-    exit_code = finish(job, outcome, request.call);
+    exit_code = finish(job, outcome, request.call, processes->library());
   });
   return job.gather(exit_code).front();
 }
 
-int Run::finish(Job& job, Outcome& outcome, const CollectiveOptions& call) const {
+int Run::finish(Job& job, Outcome& outcome, const CollectiveOptions& call,
+                const std::string& library) const {
   const Tensor flat = outcome.is_ragged() ? packed(outcome, outcome.out) : Tensor();
   const Tensor flat_ranks =
       outcome.is_ragged() && outcome.ranks.bytes() != 0 ? packed(outcome, outcome.ranks) : Tensor();
@@ -395,7 +401,7 @@ int Run::finish(Job& job, Outcome& outcome, const CollectiveOptions& call) const
              .output_ranks = output_ranks_,
              .steps = steps_,
              .processes = engine_ || job.processes() > 1 ? job.processes() : 0,
-             .library = engine_ || job.processes() > 1 ? mpi_library() : "",
+             .library = library,
              .call = call},
             format_);
   if (outcome.is_right()) return exit_ok;

@@ -146,8 +146,9 @@ std::string arithmetic_text(const Outcome& outcome) {
 // In which order the ranks' values are combined; nothing where none are.
 std::string order_text(const Outcome& outcome) {
   if (!outcome.combines()) return "";
-  if (outcome.provenance.executor == name(Engine::mpi))
-    return "the ranks of each process, then the processes in the order of the MPI library";
+  if (outcome.provenance.executor == name(Engine::mpi) ||
+      outcome.provenance.executor == name(Engine::nccl))
+    return "the ranks of each process, then the processes in the order of the library";
   std::string order(find_algorithm(outcome.provenance.algorithm, outcome.collective()).order);
   // "tree; scan and exscan: chain"
   constexpr std::string_view scans = "; scan and exscan: ";

@@ -39,6 +39,10 @@ Nccl::Nccl(const std::string& name, std::string_view option) : option_(option) {
   find(reduce_scatter, "ncclReduceScatter");
   find(all_gather, "ncclAllGather");
   find(broadcast, "ncclBroadcast");
+  find(send, "ncclSend");
+  find(recv, "ncclRecv");
+  find(group_start, "ncclGroupStart");
+  find(group_end, "ncclGroupEnd");
   find(async_error, "ncclCommGetAsyncError");
   find(destroy, "ncclCommDestroy");
   find(abort, "ncclCommAbort");

@@ -59,6 +59,10 @@ struct Nccl {
                        Stream);
   Result (*broadcast)(const void* in, void* out, std::size_t count, int dtype, int root,
                       Communicator, Stream);
+  Result (*send)(const void* from, std::size_t count, int dtype, int to, Communicator, Stream);
+  Result (*recv)(void* to, std::size_t count, int dtype, int from, Communicator, Stream);
+  Result (*group_start)();
+  Result (*group_end)();
   Result (*async_error)(Communicator, Result*);
   Result (*destroy)(Communicator);
   Result (*abort)(Communicator);

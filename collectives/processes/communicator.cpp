@@ -14,6 +14,7 @@
 
 #include "collectives/call.hpp"
 #include "collectives/operand.hpp"
+#include "collectives/processes/nccl_processes.hpp"
 #include "collectives/processes/process_call.hpp"
 #include "ranks/error.hpp"
 
@@ -75,7 +76,9 @@ std::string description(Collective collective, const TensorView& in,
 class Communicator::Processes {
  public:
   Processes(MPI_Comm communicator, std::int64_t ranks_here, const CommunicatorOptions& options)
-      : wait_(communicator, options.timeout), options_(options) {
+      : wait_(communicator, options.timeout),
+        nccl_(options.nccl_library, options.nccl_communicator),
+        options_(options) {
     VR_MPI(MPI_Comm_dup(communicator, &communicator_));
     VR_MPI(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN));
     VR_MPI(MPI_Comm_rank(communicator_, &process_));
@@ -106,6 +109,7 @@ class Communicator::Processes {
 
   int process() const { return process_; }
   int count() const { return count_; }
+  std::string nccl_version() const { return nccl_.version(); }
   const std::vector<std::int64_t>& firsts() const { return firsts_; }
 
   Provenance run(Collective collective, const TensorView& in, const TensorView& out,
@@ -147,6 +151,7 @@ class Communicator::Processes {
 
   MpiWait wait_;
   KeptMemory memory_;
+  NcclProcesses nccl_;
   CommunicatorOptions options_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int process_ = 0, count_ = 1;
@@ -247,6 +252,7 @@ Communicator::Processes::Prepared::Prepared(Processes& all, Collective collectiv
           .communicator = all.communicator_,
           .wait = &all.wait_,
           .memory = &all.memory_,
+          .nccl = &all.nccl_,
           .piece_bytes = all.options_.piece_bytes};
   provenance = choose_all(call.key).provenance;
 
@@ -317,7 +323,8 @@ Communicator::Processes::Prepared::Prepared(Processes& all, Collective collectiv
   };
   set(out, call.out, packed_out);
   set(ranks, call.ranks, packed_ranks);
-  engine = which == Engine::schedule ? make_schedule_engine(call) : make_mpi_engine(call);
+  engine =
+      which == Engine::schedule ? make_schedule_engine(call) : make_collective_engine(call, which);
   provenance.executor = std::string(name(which));
 }
 
@@ -349,6 +356,7 @@ std::int64_t Communicator::first_rank() const {
 std::int64_t Communicator::ranks_here() const {
   return processes_->firsts()[static_cast<std::size_t>(process()) + 1] - first_rank();
 }
+std::string Communicator::nccl_version() const { return processes_->nccl_version(); }
 int Communicator::process_of(std::int64_t rank) const {
   const std::vector<std::int64_t>& firsts = processes_->firsts();
   return static_cast<int>(std::ranges::upper_bound(firsts, rank) - firsts.begin()) - 1;

@@ -18,32 +18,7 @@
 #include <string_view>
 
 #include "collectives/collectives.hpp"
-
-namespace vranks {
-
-// name, other names, who moves and combines what between processes
-#define VR_ENGINES(X)                                                                         \
-  X(schedule, "", "the algorithm's own messages, by MPI point to point; bits of one process") \
-  X(mpi, "", "local ranks are reduced first, then one real MPI collective, in the library's order")
-
-enum class Engine : std::uint8_t {
-#define X(name, aliases, meaning) name,
-  VR_ENGINES(X)
-#undef X
-};
-
-struct EngineInfo {
-  Engine engine;
-  std::string_view name;
-  std::string_view aliases;
-  std::string_view meaning;
-};
-std::span<const EngineInfo> engines();
-std::string_view name(Engine engine);
-// Throws bad_argument, naming what there is.
-Engine parse_engine(std::string_view text);
-
-}  // namespace vranks
+#include "collectives/processes/engine.hpp"
 
 #if VRANKS_HAVE_MPI
 
@@ -58,6 +33,11 @@ struct CommunicatorOptions {
   // Bytes of a message of the engine `schedule`, and of the pieces in which the engine `mpi` passes
   // a large tensor, so that one is combined while another travels.
   std::int64_t piece_bytes = 256 << 10;
+  // Of engine nccl: the library, loaded when it is first asked for; and an ncclComm_t of the caller
+  // with the same processes in the same order, whose device the tensors are on. Null: the library
+  // makes one.
+  std::string nccl_library = "libnccl.so.2";
+  void* nccl_communicator = nullptr;
 };
 
 class Communicator {
@@ -76,6 +56,8 @@ class Communicator {
   std::int64_t ranks() const;       // of all processes
   std::int64_t first_rank() const;  // of this process
   std::int64_t ranks_here() const;
+  // "NCCL 2.30.7", once engine nccl has been used; else empty.
+  std::string nccl_version() const;
   // The process that owns that rank.
   int process_of(std::int64_t rank) const;
 
@@ -92,6 +74,8 @@ class Communicator {
   // Engine::schedule: bits of run() on one process, for every algorithm.
   // Engine::mpi: as `direct` carries and rounds, in the order of the MPI library. A mean of 8- and
   // 16-bit floats is carried in f32 over processes; integers exactly. No groups.
+  // Engine::nccl: the same, of tensors on CUDA devices, one for each process. No scan; of ops sum,
+  // mean, prod, premul_sum, min and max alone, those of floats with NanPolicy::ignore, as NCCL's.
   //
   // Throws, on all processes, as run(); bad_argument if arguments differ, naming the process and
   // both; ProcessError if another process is silent or fails in the middle, after which nothing

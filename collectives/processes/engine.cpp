@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/processes/communicator.hpp"
+#include "collectives/processes/engine.hpp"
+
 #include "ranks/names.hpp"
 
 namespace vranks {

@@ -12,10 +12,13 @@
 #include <vector>
 
 #include "collectives/plan.hpp"
+#include "collectives/processes/engine.hpp"
 #include "collectives/processes/kept_memory.hpp"
 #include "collectives/processes/mpi_wait.hpp"
 
 namespace vranks {
+
+class NcclProcesses;
 
 struct ProcessCall {
   PlanKey key = {};                       // over all ranks
@@ -27,6 +30,7 @@ struct ProcessCall {
   MPI_Comm communicator = MPI_COMM_NULL;  // of the library's own
   MpiWait* wait = nullptr;
   KeptMemory* memory = nullptr;
+  NcclProcesses* nccl = nullptr;  // of engine nccl
   std::int64_t piece_bytes = 0;
 
   int processes() const { return static_cast<int>(firsts.size()) - 1; }
@@ -44,10 +48,7 @@ class EngineRun {
 
 // Both keep a reference to the call. Throw as Communicator::run().
 std::unique_ptr<EngineRun> make_schedule_engine(const ProcessCall& call);
-std::unique_ptr<EngineRun> make_mpi_engine(const ProcessCall& call);
-// Its two halves: collectives that combine, and those that only copy.
-std::unique_ptr<EngineRun> make_mpi_reduction(const ProcessCall& call);
-std::unique_ptr<EngineRun> make_mpi_copy(const ProcessCall& call);
+std::unique_ptr<EngineRun> make_collective_engine(const ProcessCall& call, Engine engine);
 
 }  // namespace vranks
 

@@ -130,7 +130,8 @@ class BadUse(RunTest):
             self.expect_error(2, *arguments, texts=[arguments[0], "2 processes"])
 
     def test_engines(self):
-        self.expect_error(2, "--engine", "mpy", texts=["mpy", "schedule", "mpi"])
+        self.expect_error(2, "--engine", "mpy", texts=["mpy", "schedule", "mpi", "nccl"])
+        self.expect_error(2, "--engine", "nccl", "--device", "cpu", texts=["CUDA"])
         self.expect_error(2, "--engine", "mpi", "--algorithm", "ring",
                           texts=["ring", "--engine schedule"])
         self.expect_error(2, "--engine", "mpi", "--groups", "[[0, 1], [2, 3]]", texts=["groups"])

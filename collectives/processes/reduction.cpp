@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Engine::mpi for collectives that combine: this process's ranks first, in their order; then one
-// MPI reduction over processes; then what each rank gets. In pieces, so that one is combined while
+// Collectives that combine: this process's ranks first, in their order; then one reduction over
+// processes by a library; then what each rank gets. In pieces, so that one is combined while
 // the one in front of it travels.
 #include <algorithm>
 #include <array>
@@ -11,8 +11,7 @@
 
 #include "collectives/arithmetic.hpp"
 #include "collectives/collectives.hpp"
-#include "collectives/processes/carried_op.hpp"
-#include "collectives/processes/process_call.hpp"
+#include "collectives/processes/exchange.hpp"
 #include "ranks/error.hpp"
 
 #if VRANKS_HAVE_MPI
@@ -31,24 +30,23 @@ struct Columns {
 struct Piece {
   std::byte* partials = nullptr;  // carried: of a prefix of every rank here, else of all of them
   std::byte* totals = nullptr;    // of all processes
-  std::byte *sent = nullptr, *got = nullptr;  // both on the host, where those may not be
-  MPI_Request request = MPI_REQUEST_NULL;
+  std::byte *sent = nullptr, *got = nullptr;  // both where the exchange wants them
   Columns columns = {};
 };
 
 class Reduction : public EngineRun {
  public:
-  explicit Reduction(const ProcessCall& call)
+  Reduction(const ProcessCall& call, MakeExchange make)
       : call_(call),
         problem_(call.key.problem),
         collective_(even_form(problem_.collective)),
         parts_(parts_of(problem_)),
         rules_(choose(call.key).rules),
-        op_(rules_),
+        exchange_(make(call, &rules_)),
         backend_(backend_for(call.key.device)),
         width_(static_cast<std::int64_t>(carried_bytes(rules_))),
         element_(static_cast<std::int64_t>(size_bytes(parts_.dtype))),
-        elements_(std::max<std::int64_t>(1, call.piece_bytes / width_)) {
+        elements_(std::max<std::int64_t>(1, piece_bytes(call) / width_)) {
     const std::int64_t all = row_elements(problem_, Slot::input) * parts_.count;
     elements_ = std::min(elements_, std::max<std::int64_t>(all, 1));
     starts_ = block_starts(problem_, Slot::input);
@@ -60,30 +58,37 @@ class Reduction : public EngineRun {
     for (Piece& piece : pieces_) {
       piece.partials = memory(elements_ * (is_prefix(collective_) ? here() : 2), call.key.device);
       piece.totals = memory(elements_, call.key.device);
-      piece.sent = is_on_host() ? nullptr : memory(elements_, {});
-      piece.got = is_on_host() ? piece.totals : memory(elements_, {});
+      piece.sent = is_staged() ? memory(elements_, exchange_->device()) : nullptr;
+      piece.got = is_staged() ? memory(elements_, exchange_->device()) : piece.totals;
     }
     if (is_prefix(collective_)) results_ = memory(elements_ * here(), call.key.device);
     cut(all);
   }
 
   void run() override {
-    op_.use();
+    exchange_->begin();
     for (std::size_t k = 0; k < columns_.size(); ++k) {
-      Piece& piece = pieces_[k % 2];
-      piece.columns = columns_[k];
-      start(piece, combine_here(piece));
-      if (k > 0) finish(pieces_[(k - 1) % 2]);
+      pieces_[k % 2].columns = columns_[k];
+      start(k % 2, combine_here(pieces_[k % 2]));
+      if (k > 0) finish((k - 1) % 2);
     }
-    if (!columns_.empty()) finish(pieces_[(columns_.size() - 1) % 2]);
+    if (!columns_.empty()) finish((columns_.size() - 1) % 2);
   }
 
  private:
+  // A device takes longer to be told than to do what a processor's cache holds.
+  static std::int64_t piece_bytes(const ProcessCall& call) {
+    constexpr std::int64_t least_on_device = 16 << 20;
+    return call.key.device.kind == DeviceKind::cpu ? call.piece_bytes
+                                                   : std::max(call.piece_bytes, least_on_device);
+  }
   std::int64_t here() const { return call_.behind() - call_.first(); }
   std::size_t bytes(std::int64_t elements) const {
     return static_cast<std::size_t>(elements * width_);
   }
   bool is_on_host() const { return call_.key.device.kind == DeviceKind::cpu; }
+  // Whether what is passed has to be copied from the device to the host, and back.
+  bool is_staged() const { return exchange_->device() != call_.key.device; }
   void hops(std::span<const Hop> all) const {
     backend_.run_hops(all, rules_, call_.key.device.index);
   }
@@ -162,31 +167,28 @@ class Reduction : public EngineRun {
 
   // --- over processes ---
 
-  void start(Piece& piece, const std::byte* partial) const {
+  void start(std::size_t slot, const std::byte* partial) {
+    Piece& piece = pieces_[slot];
     const std::int64_t elements = piece.columns.end - piece.columns.begin;
-    if (!is_on_host()) {
+    if (is_staged()) {
       backend_.copy_to_host(piece.sent, partial, bytes(elements), call_.key.device.index);
       partial = piece.sent;
     }
-    const int count = static_cast<int>(elements);
+    const int number = static_cast<int>(slot);
     if (is_prefix(collective_))
-      VR_MPI(MPI_Iexscan(partial, piece.got, count, op_.type(), op_.op(), call_.communicator,
-                         &piece.request));
-    else if (piece.columns.owner < 0)
-      VR_MPI(MPI_Iallreduce(partial, piece.got, count, op_.type(), op_.op(), call_.communicator,
-                            &piece.request));
+      exchange_->start_prefix(number, partial, piece.got, elements);
     else
-      VR_MPI(MPI_Ireduce(partial, piece.got, count, op_.type(), op_.op(), piece.columns.owner,
-                         call_.communicator, &piece.request));
+      exchange_->start_reduction(number, partial, piece.got, elements, piece.columns.owner);
   }
 
-  void finish(Piece& piece) const {
-    call_.wait->until_done({&piece.request, 1});
+  void finish(std::size_t slot) {
+    Piece& piece = pieces_[slot];
+    exchange_->finish(static_cast<int>(slot));
     const auto& [begin, end, owner] = piece.columns;
     if (owner >= 0 && owner != call_.process) return;
     const std::int64_t elements = end - begin;
     std::byte* const total = piece.totals;
-    if (!is_on_host())
+    if (is_staged())
       backend_.copy_from_host(total, piece.got, bytes(elements), call_.key.device.index);
     if (is_prefix(collective_)) return finish_prefix(piece, total);
     std::vector<Hop> all;
@@ -300,7 +302,7 @@ class Reduction : public EngineRun {
   Collective collective_;
   Parts parts_;
   Arithmetic rules_;
-  CarriedOp op_;
+  std::unique_ptr<Exchange> exchange_;
   const Backend& backend_;
   std::int64_t width_, element_;  // bytes carried, and of an element
   std::int64_t elements_;         // of a piece
@@ -312,8 +314,8 @@ class Reduction : public EngineRun {
 
 }  // namespace
 
-std::unique_ptr<EngineRun> make_mpi_reduction(const ProcessCall& call) {
-  return std::make_unique<Reduction>(call);
+std::unique_ptr<EngineRun> make_reduction(const ProcessCall& call, MakeExchange make) {
+  return std::make_unique<Reduction>(call, make);
 }
 
 }  // namespace vranks
