@@ -56,7 +56,14 @@ class Trial {
     spoil();
     call_.in = in_buffer_.data();
     call_.out = out_buffer_.data();
-    ranks.run(call_);
+    try {
+      ranks.run(call_);
+    } catch (const NcclError&) {
+      // Ranks may still use it, or never end; and freeing it would wait for them.
+      (void)new DeviceBuffer(std::move(in_buffer_));
+      (void)new DeviceBuffer(std::move(out_buffer_));
+      throw;
+    }
     const Tensor all = fetch(what_.ranks);
     Tensor result(what_.dtype, {rows(), out_elements_});
     const std::int64_t first = ends_at_root(what_.collective) ? what_.root : 0;

@@ -12,6 +12,10 @@ source, *command = sys.argv[1:]
 expected = []
 for line in Path(source).read_text().split("// Prints:\n", 1)[1].splitlines():
     expected.append(line.removeprefix("//").removeprefix(" "))
-printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+done = subprocess.run(command, capture_output=True, text=True)
+if done.returncode != 0:
+    print(done.stdout, done.stderr)
+    sys.exit(done.returncode)  # 77: it can't run here, and says why
+printed = done.stdout.splitlines()
 if printed != expected:
     sys.exit("printed:\n" + "\n".join(printed) + "\nexpected:\n" + "\n".join(expected))

@@ -3,7 +3,8 @@
 //
 // What the order of an algorithm costs: the fused all-reduce of each algorithm beside `direct`,
 // call for call in turn, and the median of the ratios.
-//   orders_bench [device [ranks [elements [rounds]]]]     default: cpu 8 4194304 21
+//   orders_bench [device [ranks [elements [rounds [all]]]]]     default: cpu 8 4194304 21
+// `all`: every algorithm of the registry, sums of f32 alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,6 +76,13 @@ int main(int count, char** arguments) {
              to_string(shape), to_string(device), rounds);
   fmt::print("{:<26} {:<5} {:<5} {:>7} {:>7} {:>7} {:>9}\n", "algorithm", "dtype", "op", "median",
              "least", "most", "GB/s");
+  if (argument(5, "") == "all") {
+    const Tensors tensors(DType::f32, shape, device);
+    for (const Algorithm& each : algorithms())
+      if (supports(each, Collective::all_reduce))
+        compare(tensors, DType::f32, ReduceOp::sum, each.name, rounds);
+    return 0;
+  }
   for (const DType dtype : {DType::f32, DType::bf16}) {
     const Tensors tensors(dtype, shape, device);
     for (const ReduceOp op : {ReduceOp::sum, ReduceOp::mean})
