@@ -108,6 +108,16 @@ void add_root_option(OptionsDescription& options, std::optional<std::int64_t>& r
                         "the root, a rank of the group; 0 unless said");
 }
 
+void add_counts_option(OptionsDescription& options, std::optional<CountTable>& counts) {
+  const auto parse = [](const std::string& text) {
+    return parse_counts({"--counts", JsonNumbers::counts, "[3,0,2]"}, text);
+  };
+  options.add_options()(
+      "counts", parsed(counts, parse, "JSON"),
+      "of the _v collectives: of dimension 1, how much each rank's block has, such as [3,0,2]; of "
+      "all_to_all_v a matrix: row s what rank s sends to each");
+}
+
 void add_permutation_option(OptionsDescription& options, std::optional<Permutation>& permutation) {
   const auto parse = [](const std::string& text) {
     return parse_json_option<Permutation>({"--permutation", JsonNumbers::ranks, "[[0,1],[1,2]]"},
@@ -175,10 +185,8 @@ OptionsDescription call_options(CallDetails& details) {
       return parse_counts({option, JsonNumbers::places, "[0,3,3]"}, text);
     };
   };
+  add_counts_option(options, details.counts);
   options.add_options()  //
-      ("counts", parsed(details.counts, counts("--counts"), "JSON"),
-       "of the _v collectives: of dimension 1, how much each rank's block has, such as [3,0,2]; of "
-       "all_to_all_v a matrix: row s what rank s sends to each")  //
       ("send-counts", parsed(details.send_counts, counts("--send-counts"), "JSON"),
        "the same as --counts, of all_to_all_v")  //
       ("recv-counts", parsed(details.receive_counts, counts("--recv-counts"), "JSON"),

@@ -62,6 +62,8 @@ void add_root_option(OptionsDescription& options, std::optional<std::int64_t>& r
 // The root of that collective, 0 unless said. Throws bad_argument if one was given and the
 // collective has none.
 std::int64_t root_of(Collective collective, std::optional<std::int64_t> given);
+// Adds --counts.
+void add_counts_option(OptionsDescription& options, std::optional<CountTable>& counts);
 // Adds --permutation.
 void add_permutation_option(OptionsDescription& options, std::optional<Permutation>& permutation);
 

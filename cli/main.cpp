@@ -17,6 +17,7 @@
 
 #include "cli/command.hpp"
 #include "cli/job.hpp"
+#include "collectives/peers/openmpi_forced.hpp"
 #include "ranks/error.hpp"
 #include "vranks/build_info.hpp"
 
@@ -122,6 +123,10 @@ int main_with(int argc, char** argv) {
   // A file beyond a limit of the system is to be an error with a message, as a full disk is.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
+    // Before MPI starts: --algorithm ompi_... has the real Open MPI use that algorithm.
+    if (std::any_of(argv, argv + argc,
+                    [](const char* word) { return std::strstr(word, "ompi_") != nullptr; }))
+      let_openmpi_be_forced();
     Job job;
     return run_as_process(job, {argv + std::min(argc, 1), argv + argc});
   } catch (const std::exception& error) {

@@ -9,36 +9,14 @@
 #include <optional>
 #include <vector>
 
-#include "cli/progress.hpp"
-#include "collectives/peers/agreement.hpp"
-#include "collectives/peers/mpi.hpp"
+#include "collectives/peers/bit_agreement.hpp"
+#include "collectives/peers/mpi_barrier.hpp"
+#include "collectives/peers/mpi_collective.hpp"
 #include "kernels/backend.hpp"
-#include "ranks/random.hpp"
 
 namespace vranks::cli {
 
 namespace {
-
-Shape with_ranks(Shape shape, std::int64_t ranks) {
-  shape[0] = ranks;
-  return shape;
-}
-
-// make(tensor of the share's shape, first rank) fills a block.
-template <class Make>
-PeerData made_data(const Job& job, DType dtype, const Shape& shape, Make&& make) {
-  PeerData data;
-  data.shape = shape;
-  job.together([&] {
-    const RankRange share = share_of(shape[0], job.processes(), job.process());
-    data.block = Tensor(dtype, with_ranks(shape, share.count));
-    make(data.block.view(), share.first);
-    if (!job.is_first()) return;
-    data.whole = Tensor(dtype, shape);
-    make(data.whole.view(), 0);
-  });
-  return data;
-}
 
 // A tensor of `shape` on `device`: `host` itself on the CPU, else memory of its own.
 class OnDevice {
@@ -66,19 +44,16 @@ class OnDevice {
   TensorView view_;
 };
 
-// Our result in CPU memory: (R, d0, ...) of an all_reduce, (d0, ...) of a reduce.
+// Our result in CPU memory, of the shape that the call has.
 Tensor our_result(const PeerCase& check, const Tensor& whole, Provenance& provenance) {
-  const bool is_reduce = check.problem.collective == Collective::reduce;
-  const Shape& shape = whole.shape();
-  Tensor result(whole.dtype(), is_reduce ? Shape(shape.begin() + 1, shape.end()) : shape);
+  CollectiveOptions options = check.options;
+  options.algorithm = check.algorithm;
+  const Collective collective = check.problem.collective;
+  Tensor result(whole.dtype(), output_shape(collective, whole.shape(), options));
   const OnDevice in(whole, check.device);
   const OnDevice out(result, check.device);
   in.send();
-  const ReduceOp op = check.problem.op;
-  CollectiveOptions options{.op = op, .algorithm = check.algorithm};
-  if (is_ordered(op) && has_nan(check.problem.dtype)) options.nan = check.problem.nan;
-  provenance = is_reduce ? reduce_ranks(in.view(), out.view(), options)
-                         : all_reduce(in.view(), out.view(), options);
+  provenance = vranks::run(collective, in.view(), out.view(), options);
   out.fetch();
   return result;
 }
@@ -92,99 +67,205 @@ std::int64_t ranks_unlike_the_first(const Tensor& result, std::int64_t row_bytes
   return unlike;
 }
 
-}  // namespace
-
-RankRange share_of(std::int64_t ranks, int processes, int process) {
-  if (ranks < 1)
-    throw Error(ErrorKind::bad_argument,
-                "R = 0: dimension 0 of the shape counts the ranks, and there must be one at least");
-  if (ranks < processes)
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("{} processes can't share {} rank{}: each holds at least one; start at "
-                            "most {}, or give more ranks",
-                            processes, ranks, ranks == 1 ? "" : "s", ranks));
-  const std::int64_t longer = ranks % processes;
-  return {.first = process * (ranks / processes) + std::min<std::int64_t>(process, longer),
-          .count = ranks / processes + (process < longer ? 1 : 0)};
+bool all_get_the_same(Collective collective) {
+  const Collective form = even_form(collective);
+  return form == Collective::all_reduce || form == Collective::broadcast ||
+         form == Collective::all_gather;
 }
 
-PeerData random_data(const Job& job, DType dtype, const Shape& shape, std::uint64_t seed) {
-  return made_data(job, dtype, shape, [&](const TensorView& tensor, std::int64_t first) {
-    fill_random(tensor, seed, first);
-  });
+// A deviation, and whose it is.
+struct Found {
+  Deviation deviation;
+  std::int64_t elements = 0;
+  std::int64_t worst_rank = -1;
+  std::byte ours[16] = {}, theirs[16] = {};  // the worst element
+};
+
+void add(Found& all, const Found& more) {
+  const bool is_worse = more.deviation.max_bound_used > all.deviation.max_bound_used;
+  const Deviation both = merged(all.deviation, more.deviation);
+  const std::int64_t elements = all.elements + more.elements;
+  if (is_worse) all = more;
+  all.deviation = both;
+  all.elements = elements;
 }
 
-PeerData whole_number_data(const Job& job, DType dtype, const Shape& shape, std::uint64_t seed,
-                           ReduceOp op) {
-  PeerData data = made_data(job, dtype, shape, [&](const TensorView& tensor, std::int64_t first) {
-    fill_whole_numbers(tensor, seed, shape[0], op, first);
-  });
-  data.is_exact = true;
-  return data;
+// "3fc00000": the bits of an element as one number.
+std::string hexadecimal(const std::byte* element, std::size_t bytes) {
+  std::string text;
+  for (std::size_t i = bytes; i-- > 0;)
+    text += fmt::format("{:02x}", static_cast<unsigned>(element[i]));
+  return text;
 }
 
-PeerData load_data(const Job& job, const std::string& path, std::optional<DType> dtype) {
-  NpyHeader header;
-  job.together([&] {
-    header = read_npy_header(path);
-    if (header.opaque_bytes > 0)
-      throw Error(ErrorKind::not_supported,
-                  fmt::format("'{}' holds elements of {} bytes, which no op combines", path,
-                              header.opaque_bytes));
-  });
-  // Each process opens the path on its own machine and in its own folder.
-  job.agree("headers in " + path, {std::string(name(header.dtype)), to_string(header.shape)});
+// One comparison on its way.
+class Comparing {
+ public:
+  Comparing(const Job& job, const PeerCase& check, const PeerData& data)
+      : job_(job), check_(check), problem_(check.problem), whole_(data.whole) {
+    for (int p = 0; p < job.processes(); ++p)
+      blocks_.push_back(share_of(problem_.ranks, job.processes(), p));
+    job.together([&] {
+      theirs_.emplace(problem_, blocks_, job.process(), rows_of(data.block.view(), "input"));
+      if (!job.is_first()) return;
+      ours_ = our_result(check, whole_, finding_.provenance);
+      if (all_get_the_same(problem_.collective))
+        finding_.unlike_ranks = ranks_unlike_the_first(ours_, ours_.bytes() / problem_.ranks);
+      if (!reduces(problem_.collective))
+        bound_.rule = "equal bits";
+      else if (!is_prefix(problem_.collective))
+        bound_ = bound_over(problem_.ranks, data.is_exact);
+    });
+    is_exact_ = data.is_exact;
+    likeness_ = !reduces(problem_.collective) ? Likeness::bits
+                : check.forced                ? likeness_of_order(problem_)
+                                              : Likeness::bound;
+  }
 
-  PeerData data;
-  data.shape = header.shape;
-  job.together([&] {
-    const RankRange share = share_of(header.shape[0], job.processes(), job.process());
-    data.block = load_npy(path, dtype, share);
-    if (!job.is_first()) return;
-    ProgressLine progress("reading " + path);
-    data.whole = load_npy(path, dtype, {},
-                          [&](std::int64_t done, std::int64_t total) { progress(done, total); });
-  });
-  return data;
-}
+  PeerFinding finding(const OpenMpiForced* forced) {
+    if (forced) finding_.forced_name = forced->library_name();
+    theirs_->run(forced);
+    finding_.calls = mpi_calls(problem_, job_.processes(),
+                               check_.forced ? check_.forced->call->call : std::string_view());
+    if (ends_at_root(problem_.collective))
+      compare(problem_.root);
+    else if (all_get_the_same(problem_.collective))
+      compare(0);
+    else
+      for (std::int64_t r = 0; r < problem_.ranks; ++r) compare(r);
+    conclude();
+    return std::move(finding_);
+  }
 
-PeerFinding compare_with_mpi(const Job& job, const PeerCase& check, const PeerData& data) {
-  const Problem& problem = check.problem;
-  const auto n = static_cast<std::size_t>(problem.elements);
-  PeerFinding finding;
-  std::vector<double> most;
-  Tensor ours, theirs, partial;
-  job.together([&] {
-    most.resize(n);
-    theirs = Tensor(problem.dtype, {problem.elements});
-    partial = mpi_reduce_rows(problem, rows_of(data.block.view(), "input"));
-    if (!job.is_first()) {
-      ours = Tensor(problem.dtype, {problem.elements});
+ private:
+  // Of a reduction over the first ranks.
+  AgreementBound bound_over(std::int64_t ranks, bool is_exact) const {
+    Problem problem = problem_;
+    problem.ranks = ranks;
+    Rows rows = rows_of(whole_.view(), "input");
+    rows.ranks = ranks;
+    return check_.forced ? order_bound(problem, rows) : agreement_bound(problem, rows, is_exact);
+  }
+
+  // On process 0: how far what rank r gets may be off, if that depends on r.
+  void find_bound(std::int64_t rank) {
+    if (!is_prefix(problem_.collective)) return;
+    const std::int64_t ranks = problem_.collective == Collective::scan ? rank + 1 : rank;
+    if (ranks > 0) {
+      bound_ = bound_over(ranks, is_exact_);
       return;
     }
-    ours = our_result(check, data.whole, finding.provenance);
-    if (problem.collective == Collective::all_reduce)
-      finding.unlike_ranks = ranks_unlike_the_first(ours, theirs.bytes());
-    AgreementBound bound =
-        agreement_bound(problem, rows_of(data.whole.view(), "input"), data.is_exact);
-    most = std::move(bound.most);
-    finding.rule = std::move(bound.rule);
-    finding.left_out = std::move(bound.left_out);
-  });
-  job.broadcast(ours.data(), theirs.bytes());
-  job.broadcast(most.data(), problem.elements * static_cast<std::int64_t>(sizeof(double)));
-  mpi_reduce_processes(problem, partial, theirs.data());
+    constexpr double not_compared = -1;
+    bound_.most.assign(static_cast<std::size_t>(problem_.elements), not_compared);
+    undefined_ = "rank 0 of an exscan holds them, which MPI leaves undefined";
+  }
 
-  Deviation mine;
-  if (problem.collective == Collective::all_reduce || job.is_first())
-    mine = deviation_between(problem.dtype, ours.data(), theirs.data(), most);
-  for (const Deviation& each : job.gather(mine))
-    finding.deviation = merged(finding.deviation, each);
-  for (const std::int64_t each : job.gather(finding.unlike_ranks))
-    finding.unlike_ranks = std::max(finding.unlike_ranks, each);
-  finding.is_agreement =
-      finding.unlike_ranks == 0 && is_agreement(finding.deviation, problem.elements);
+  // What rank r gets, or what all get.
+  void compare(std::int64_t rank) {
+    const std::int64_t elements = row_elements(problem_, Slot::output, rank);
+    const auto n = static_cast<std::size_t>(elements);
+    const auto size = static_cast<std::int64_t>(size_bytes(problem_.dtype));
+    Tensor received;
+    std::vector<double> most;
+    job_.together([&] {
+      most.assign(n, 0);
+      received = Tensor(problem_.dtype, {elements});
+      if (!job_.is_first()) return;
+      const bool is_one_row = ends_at_root(problem_.collective);
+      const std::int64_t row = is_one_row ? 0 : ours_.bytes() / problem_.ranks;
+      std::copy_n(ours_.data() + rank * row, received.bytes(), received.data());
+      if (!reduces(problem_.collective)) return;
+      find_bound(rank);
+      const bool has_parts = even_form(problem_.collective) == Collective::reduce_scatter;
+      const std::int64_t begin =
+          has_parts ? block_starts(problem_, Slot::input)[static_cast<std::size_t>(rank)] : 0;
+      std::copy_n(bound_.most.begin() + begin, n, most.begin());
+    });
+    job_.broadcast(received.data(), received.bytes());
+    if (reduces(problem_.collective))
+      job_.broadcast(most.data(), elements * static_cast<std::int64_t>(sizeof(double)));
+
+    const RankRange here = blocks_[static_cast<std::size_t>(job_.process())];
+    const bool is_mine = all_get_the_same(problem_.collective) ||
+                         (here.first <= rank && rank < here.first + here.count);
+    if (!is_mine) return;
+    const std::byte* const theirs = theirs_->row(rank);
+    Found found{
+        .deviation = deviation_between(problem_.dtype, received.data(), theirs, most, likeness_),
+        .elements = elements};
+    if (found.deviation.worst >= 0) {
+      found.worst_rank = all_get_the_same(problem_.collective) ? here.first : rank;
+      std::copy_n(received.data() + found.deviation.worst * size, size, found.ours);
+      std::copy_n(theirs + found.deviation.worst * size, size, found.theirs);
+    }
+    add(mine_, found);
+  }
+
+  void conclude() {
+    Found all;
+    for (const Found& each : job_.gather(mine_)) add(all, each);
+    for (const std::int64_t each : job_.gather(finding_.unlike_ranks))
+      finding_.unlike_ranks = std::max(finding_.unlike_ranks, each);
+    finding_.deviation = all.deviation;
+    finding_.elements = all.elements;
+    if (all.deviation.worst >= 0) {
+      const std::size_t size = size_bytes(problem_.dtype);
+      finding_.worst_rank = all.worst_rank;
+      finding_.our_bits = hexadecimal(all.ours, size);
+      finding_.their_bits = hexadecimal(all.theirs, size);
+    }
+    finding_.rule = bound_.rule;
+    finding_.left_out = bound_.left_out;
+    if (!undefined_.empty()) {
+      const bool are_all = all.elements - all.deviation.compared == problem_.elements;
+      finding_.left_out =
+          are_all ? undefined_ : fmt::format("{}; or {}", bound_.left_out, undefined_);
+    }
+    finding_.is_agreement =
+        finding_.unlike_ranks == 0 && is_agreement(finding_.deviation, finding_.elements);
+  }
+
+  const Job& job_;
+  const PeerCase& check_;
+  const Problem& problem_;
+  const Tensor& whole_;
+  std::vector<RankRange> blocks_;
+  std::optional<MpiCollective> theirs_;
+  Tensor ours_;           // on process 0
+  AgreementBound bound_;  // there; of a scan that of the rank it is called for
+  std::string undefined_;
+  bool is_exact_ = false;
+  Likeness likeness_ = Likeness::bound;
+  Found mine_;
+  PeerFinding finding_;
+};
+
+PeerFinding compare_barriers(const Job& job, const PeerCase& check) {
+  PeerFinding finding;
+  job.together([&] {
+    if (job.is_first())
+      our_result(check, Tensor(DType::f32, {check.problem.ranks, 0}), finding.provenance);
+  });
+  const BarrierFinding mine = watch_mpi_barrier();
+  for (const BarrierFinding& each : job.gather(mine)) {
+    finding.elements += each.returns;
+    finding.deviation.compared += each.returns;
+    finding.deviation.different += each.early;
+    finding.deviation.over_bound += each.early;
+  }
+  finding.calls = mpi_calls(check.problem, job.processes());
+  finding.rule = "none returns before all have entered";
+  finding.is_agreement = is_agreement(finding.deviation, finding.elements);
   return finding;
+}
+
+}  // namespace
+
+PeerFinding compare_with_mpi(const Job& job, const PeerCase& check, const PeerData& data,
+                             const OpenMpiForced* forced) {
+  return check.problem.collective == Collective::barrier
+             ? compare_barriers(job, check)
+             : Comparing(job, check, data).finding(forced);
 }
 
 }  // namespace vranks::cli

@@ -12,6 +12,7 @@
 #include "collectives/peers/agreement.hpp"
 #include "collectives/peers/mpi.hpp"
 #include "collectives/peers/mpi_call.hpp"
+#include "collectives/peers/mpi_collective.hpp"
 #include "ranks/random.hpp"
 
 namespace vranks {
@@ -28,21 +29,30 @@ int processes() {
   return processes;
 }
 
-// This process's block of ranks, first blocks longer.
+// Which ranks the processes hold, first blocks longer.
+std::vector<RankRange> blocks(std::int64_t ranks) {
+  std::vector<RankRange> all;
+  for (std::int64_t p = 0, first = 0; p < processes(); ++p) {
+    all.push_back({first, ranks / processes() + (p < ranks % processes() ? 1 : 0)});
+    first += all.back().count;
+  }
+  return all;
+}
+
 Rows block_of(const Tensor& whole) {
   Rows rows = rows_of(whole.view(), "input");
-  const std::int64_t longer = rows.ranks % processes();
-  const std::int64_t shorter = rows.ranks / processes();
-  rows.data +=
-      (process() * shorter + std::min<std::int64_t>(process(), longer)) * rows.stride_bytes;
-  rows.ranks = shorter + (process() < longer ? 1 : 0);
+  const RankRange here = blocks(rows.ranks)[static_cast<std::size_t>(process())];
+  rows.data += here.first * rows.stride_bytes;
+  rows.ranks = here.count;
   return rows;
 }
 
 Tensor theirs(const Problem& problem, const Tensor& whole) {
-  Tensor result(problem.dtype, {problem.elements});
-  Tensor partial = mpi_reduce_rows(problem, block_of(whole));
-  mpi_reduce_processes(problem, partial, result.data());
+  MpiCollective both(problem, blocks(problem.ranks), process(), block_of(whole));
+  both.run(nullptr);
+  const bool is_here = problem.collective != Collective::reduce || process() == 0;
+  Tensor result(problem.dtype, {is_here ? problem.elements : 0});
+  std::copy_n(both.row(0), result.bytes(), result.data());
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "collectives/openmpi/rules.hpp"
+#include "collectives/peers/mpi.hpp"
 #include "collectives/peers/mpi_call.hpp"
 #include "tests/collectives/fold_values.hpp"
 
@@ -27,14 +28,6 @@ inline std::int32_t processes() {
   int processes = 1;
   VR_MPI(MPI_Comm_size(MPI_COMM_WORLD, &processes));
   return processes;
-}
-
-// "Open MPI v4.1.4, ..."; of other libraries something else.
-inline std::string mpi_library() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length = 0;
-  VR_MPI(MPI_Get_library_version(text, &length));
-  return {text, static_cast<std::size_t>(length)};
 }
 
 // What is asked of Open MPI, and how.

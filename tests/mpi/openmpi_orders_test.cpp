@@ -1,50 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every reduction algorithm of the real Open MPI, forced, against our schedule of it. Which one
-// runs is set for each new communicator through MPI's tool interface; Open MPI heeds that only if
-// it was started with --mca coll_tuned_use_dynamic_rules 1.
+// Every reduction algorithm of the real Open MPI, forced, against our schedule of it.
+#include <memory>
 #include <set>
 
+#include "collectives/peers/openmpi_forced.hpp"
 #include "tests/mpi/openmpi_calls.hpp"
 
 namespace vranks {
 namespace {
 
-// Open MPI's parameters. The tool interface must be open.
-class Variables {
- public:
-  // Whether there is such a variable with a whole number; f(handle) if so.
-  template <class F>
-  bool with(const std::string& name, F&& f) const {
-    int index = 0, count = 0;
-    if (MPI_T_cvar_get_index(name.c_str(), &index) != MPI_SUCCESS) return false;
-    MPI_T_cvar_handle handle;
-    VR_MPI(MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count));
-    f(handle);
-    VR_MPI(MPI_T_cvar_handle_free(&handle));
-    return count == 1;
-  }
-  int read(const std::string& name) const {
-    int value = 0;
-    with(name, [&](MPI_T_cvar_handle handle) {
-      bool is_true = false;  // Open MPI's bool variables fill one byte
-      if (name.ends_with("use_dynamic_rules"))
-        VR_MPI(MPI_T_cvar_read(handle, &is_true)), value = is_true;
-      else
-        VR_MPI(MPI_T_cvar_read(handle, &value));
-    });
-    return value;
-  }
-  void write(const std::string& name, int value) const {
-    EXPECT_TRUE(
-        with(name, [&](MPI_T_cvar_handle handle) { VR_MPI(MPI_T_cvar_write(handle, &value)); }))
-        << "there is no variable " << name;
-    EXPECT_EQ(read(name), value) << name;
-  }
-};
-
-// An algorithm as Open MPI is told to use it.
+// An algorithm as Open MPI is told to use it, and what is ours.
 struct Forced {
   const openmpi::Rules* rules = nullptr;
   int id = 0;
@@ -52,11 +19,10 @@ struct Forced {
   int reduce_id = 0;  // of the MPI_Reduce inside; 0: by the rules
   int fanout = 4;
 
-  std::string text() const {
-    return std::string(rules->call) + " algorithm " + std::to_string(id) + ", segments of " +
-           std::to_string(segment_bytes) + ", MPI_Reduce algorithm " + std::to_string(reduce_id) +
-           ", fan-out " + std::to_string(fanout);
+  ForcedAlgorithm theirs() const {
+    return {&openmpi_call(*rules), id, segment_bytes, reduce_id, fanout};
   }
+  std::string text() const { return theirs().text(); }
   std::string_view algorithm() const {
     if (reduce_id != 0) return "ompi_nonoverlapping";  // which MPI_Reduce is a parameter of it
     return openmpi::with_id(*rules, id, true).algorithm->name;
@@ -70,33 +36,6 @@ struct Forced {
     if (algorithm() == "ompi_chain" || ours.reduce_algorithm == "ompi_chain") ours.fanout = fanout;
     return ours;
   }
-};
-
-// A communicator whose collectives use that algorithm.
-class Communicator {
- public:
-  explicit Communicator(const Forced& forced) {
-    const Variables variables;
-    for (const openmpi::Rules* rules :
-         {&openmpi::all_reduce_rules(), &openmpi::reduce_rules(), &openmpi::reduce_scatter_rules(),
-          &openmpi::reduce_scatter_block_rules()}) {
-      const std::string name = "coll_tuned_" + std::string(rules->parameter) + "_algorithm";
-      const bool is_asked = rules == forced.rules;
-      variables.write(name, is_asked                            ? forced.id
-                            : rules == &openmpi::reduce_rules() ? forced.reduce_id
-                                                                : 0);
-      variables.write(name + "_segmentsize", is_asked ? forced.segment_bytes : 0);
-    }
-    variables.write("coll_tuned_reduce_algorithm_chain_fanout", forced.fanout);
-    VR_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_));
-  }
-  ~Communicator() { MPI_Comm_free(&communicator_); }
-  Communicator(const Communicator&) = delete;
-  Communicator& operator=(const Communicator&) = delete;
-  MPI_Comm get() const { return communicator_; }
-
- private:
-  MPI_Comm communicator_ = MPI_COMM_NULL;
 };
 
 std::vector<Forced> all_reduces() {
@@ -152,17 +91,14 @@ struct Answer {
 
 class OpenMpiOrders : public testing::Test {
  protected:
-  // Opening it takes Open MPI a while. It must be closed before MPI is.
-  static void SetUpTestSuite() {
-    int provided = 0;
-    VR_MPI(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
-  }
-  static void TearDownTestSuite() { VR_MPI(MPI_T_finalize()); }
+  // Opening them takes Open MPI a while. They must be closed before MPI is.
+  static void SetUpTestSuite() { variables_ = std::make_unique<OpenMpiVariables>(); }
+  static void TearDownTestSuite() { variables_.reset(); }
 
   void SetUp() override {
-    if (mpi_library().rfind("Open MPI", 0) != 0)
-      GTEST_SKIP() << "the algorithms are Open MPI's, but this is " << mpi_library();
-    if (Variables().read("coll_tuned_use_dynamic_rules") == 0)
+    if (!mpi_library().starts_with("Open MPI 4.1."))
+      GTEST_SKIP() << "the algorithms are those of Open MPI 4.1, but this is " << mpi_library();
+    if (variables_->read("coll_tuned_use_dynamic_rules") == 0)
       GTEST_SKIP() << "Open MPI heeds forced algorithms only with "
                       "OMPI_MCA_coll_tuned_use_dynamic_rules=1";
   }
@@ -171,7 +107,7 @@ class OpenMpiOrders : public testing::Test {
     Tally tally;
     for (const Forced& forced : all) {
       SCOPED_TRACE(forced.text());
-      const Communicator communicator(forced);
+      const OpenMpiForced there(forced.theirs());
       for_each_float([&]<class T>(T, DType dtype) {
         for (const std::int64_t elements : element_counts(*forced.rules))
           for (const std::int64_t root : roots(*forced.rules)) {
@@ -182,7 +118,7 @@ class OpenMpiOrders : public testing::Test {
               ours = by_us<T>(call.problem, forced.algorithm(), forced.parameters());
             for (const bool is_in_place : {false, true}) {
               call.is_in_place = is_in_place;
-              tally.expect_equal(call, communicator.get(), ours);
+              tally.expect_equal(call, there.communicator(), ours);
             }
           }
       });
@@ -192,14 +128,16 @@ class OpenMpiOrders : public testing::Test {
   }
 
  private:
+  static inline std::unique_ptr<OpenMpiVariables> variables_;
+
   // The negative control: Open MPI's answer with one algorithm isn't ours with another, wherever
   // ours differ. So each algorithm that was forced did run, and a wrong order would be noticed.
   static void expect_apart(const std::vector<Forced>& all) {
     std::vector<Answer> answers;
     for (const Forced& forced : all) {
-      const Communicator communicator(forced);
+      const OpenMpiForced there(forced.theirs());
       const Call call = call_of(*forced.rules, 192 * processes(), DType::f32);
-      answers.push_back({forced, by_openmpi<float>(call, communicator.get()), {}});
+      answers.push_back({forced, by_openmpi<float>(call, there.communicator()), {}});
       if (has_result(call.problem))
         answers.back().ours = by_us<float>(call.problem, forced.algorithm(), forced.parameters());
     }
