@@ -214,6 +214,15 @@ class WrongLibrary(CheckTest):
         self.expect_element_13(self.find("bit", "--algorithm", "ompi_ring", "--data", "random",
                                          "--dtype", "f32", "--op", "sum"))
 
+    def test_another_order_than_was_forced(self):
+        before = ["-x", f"LD_PRELOAD={WRONG_MPI}"]
+        for name in ("ring", "recursive_doubling", "rabenseifner"):
+            for each in self.comparisons(4, "--algorithm", f"ompi_{name}", "--dtype", "f32",
+                                         "--op", "sum", code=1, before=before,
+                                         environment={"VRANKS_FAULT": "order"}):
+                self.assertEqual(each["verdict"], "FAIL")
+                self.assertGreater(each["over_bound"], each["compared"] // 10)
+
     def test_nan(self):
         for collective in ("all_reduce", "all_gather"):
             all = self.find("nan", "--collective", collective, "--dtype", "f32", "--shape", "4,64")

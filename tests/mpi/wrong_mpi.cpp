@@ -8,6 +8,7 @@
 //   tail      the last third of a reduction on that process is its own input again, unreduced
 //   shards    the first two blocks of an all-gather or all-to-all are exchanged there
 //   early     a barrier returns at once
+//   order     a new communicator's all-reduce is the linear one, whatever Open MPI was told
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -122,6 +123,16 @@ int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm)
   // `vranks check` passes its own results on as bytes.
   if (type != MPI_BYTE) spoil(data, count, type, process_of(comm) == 1);
   return code;
+}
+
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
+  int index = 0, count = 0, linear = 1;
+  MPI_T_cvar_handle handle;
+  if (is_fault("order") &&
+      MPI_T_cvar_get_index("coll_tuned_allreduce_algorithm", &index) == MPI_SUCCESS &&
+      MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS)
+    MPI_T_cvar_write(handle, &linear);
+  return PMPI_Comm_dup(comm, copy);
 }
 
 int MPI_Barrier(MPI_Comm comm) { return is_fault("early") ? MPI_SUCCESS : PMPI_Barrier(comm); }
