@@ -47,12 +47,6 @@ const Calls* calls_of(Collective collective) {
   return found == std::end(all_calls) ? nullptr : found;
 }
 
-bool all_get_the_same(Collective collective) {
-  const Collective form = even_form(collective);
-  return form == Collective::all_reduce || form == Collective::broadcast ||
-         form == Collective::all_gather;
-}
-
 }  // namespace
 
 bool mpi_has(Collective collective) { return calls_of(collective) != nullptr; }
@@ -75,6 +69,12 @@ std::string mpi_calls(const Problem& problem, int processes, std::string_view fo
 #if VRANKS_HAVE_MPI
 
 namespace {
+
+bool all_get_the_same(Collective collective) {
+  const Collective form = even_form(collective);
+  return form == Collective::all_reduce || form == Collective::broadcast ||
+         form == Collective::all_gather;
+}
 
 constexpr std::int64_t most_elements_a_call = std::int64_t{1} << 28;
 
