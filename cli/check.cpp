@@ -116,6 +116,7 @@ class Check : public Command {
   std::unique_ptr<Command> nccl_;  // that does it all, if NCCL is what to compare with
   CheckOptions options_;
   Format format_ = Format::table;
+  double timeout_ = Job::default_timeout;
   PeerData file_;
   std::vector<LeftOut> left_out_;
 };
@@ -136,6 +137,8 @@ bool Check::setup(const std::vector<std::string>& arguments) {
       ("data", po::value(&data)->value_name("KIND"),
        "data to make: whole (numbers, on which any order is exact) or random, both unless said; of "
        "ompi_... random and special (with zeros, subnormals, infinities and NaN)");
+  check.add_options()  //
+      ("timeout", parsed(timeout_, parse_seconds, "SECONDS")->default_value("600"), timeout_help);
   options.add(parameter_options(options_.parameters)).add(nan_option(options_.policies));
   options.add(check).add(report_options(format_));
   if (!read_arguments(
@@ -159,6 +162,7 @@ bool Check::setup(const std::vector<std::string>& arguments) {
 int Check::run(Job& job) {
   if (nccl_) return nccl_->run(job);
   job.need_mpi();
+  job.set_timeout(timeout_);
   const std::vector<Comparison> all = compare(job);
   if (job.is_first())
     print_check({.library = mpi_library(),

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -83,8 +84,9 @@ void Job::need_mpi() {
 #if VRANKS_HAVE_MPI
   if (joined_) return;
   int provided = 0;
-  // Only the main thread calls MPI; the kernels' threads don't.
-  VR_MPI(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
+  // The kernels' threads don't call MPI; see watched() for who does.
+  VR_MPI(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided));
+  has_threads_ = provided == MPI_THREAD_MULTIPLE;
   joined_ = true;
   return_mpi_errors();
   VR_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &process_));
@@ -197,6 +199,36 @@ void Job::broadcast([[maybe_unused]] void* data, [[maybe_unused]] std::int64_t b
                       &request));
     wait_->until_done(request);
   }
+#endif
+}
+
+void Job::watched(const std::function<void()>& calls) const {
+#if VRANKS_HAVE_MPI
+  if (!wait_ || !has_threads_) return calls();
+  std::exception_ptr thrown;
+  std::atomic<bool> is_done = false;
+  std::thread thread([&] {
+    try {
+      calls();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    is_done = true;
+  });
+  wait_->happened();
+  try {
+    while (!is_done) {
+      wait_->turn();
+      std::this_thread::sleep_for(std::chrono::microseconds(100));  // the core is the other's
+    }
+  } catch (const MpiError& error) {
+    end(error, exit_lost);  // the thread will not come back
+  }
+  thread.join();
+  wait_->happened();
+  if (thrown) std::rethrow_exception(thrown);
+#else
+  calls();
 #endif
 }
 

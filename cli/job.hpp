@@ -62,6 +62,10 @@ class Job {
   void set_timeout(double seconds);
   static constexpr double default_timeout = 600;
 
+  // Runs calls of MPI that only return once the others have made them too, on a thread of their
+  // own: meanwhile this one answers the others, and ends the job if one of them is lost.
+  void watched(const std::function<void()>& calls) const;
+
   // "process 2 of 4: ", for the front of a JobError's line; empty if there is one process.
   std::string label() const;
 
@@ -117,7 +121,8 @@ class Job {
 
   int process_ = 0;
   int processes_ = 1;
-  bool joined_ = false;  // this object initialised MPI and has to finalise it
+  bool has_threads_ = false;  // MPI may be called by several at once
+  bool joined_ = false;       // this object initialised MPI and has to finalise it
 #if VRANKS_HAVE_MPI
   std::unique_ptr<MpiWait> wait_;  // where there are other processes
 #endif

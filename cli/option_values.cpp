@@ -71,4 +71,13 @@ std::string parse_path(const std::string& text) {
   return text;
 }
 
+double parse_seconds(const std::string& text) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc{} || end != text.data() + text.size() || !(seconds > 0) || seconds > 1e6)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("'{}' is no time: a number of seconds above 0, at most 1e6", text));
+  return seconds;
+}
+
 }  // namespace vranks::cli

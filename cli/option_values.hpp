@@ -52,4 +52,10 @@ auto parse_or_auto(Parse parse) {
   };
 }
 
+// A time above 0 and at most 1e6. Throws bad_argument.
+double parse_seconds(const std::string& text);
+// What --timeout says of jobs of several processes.
+inline constexpr const char* timeout_help =
+    "without any message, after which a process is taken for lost and all end";
+
 }  // namespace vranks::cli

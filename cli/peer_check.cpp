@@ -124,7 +124,7 @@ class Comparing {
 
   PeerFinding finding(const OpenMpiForced* forced) {
     if (forced) finding_.forced_name = forced->library_name();
-    theirs_->run(forced);
+    job_.watched([&] { theirs_->run(forced); });
     finding_.calls = mpi_calls(problem_, job_.processes(),
                                check_.forced ? check_.forced->call->call : std::string_view());
     if (ends_at_root(problem_.collective))
@@ -246,7 +246,8 @@ PeerFinding compare_barriers(const Job& job, const PeerCase& check) {
     if (job.is_first())
       our_result(check, Tensor(DType::f32, {check.problem.ranks, 0}), finding.provenance);
   });
-  const BarrierFinding mine = watch_mpi_barrier();
+  BarrierFinding mine;
+  job.watched([&] { mine = watch_mpi_barrier(); });
   for (const BarrierFinding& each : job.gather(mine)) {
     finding.elements += each.returns;
     finding.deviation.compared += each.returns;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 
@@ -45,15 +44,6 @@ std::string engine_text() {
   for (const EngineInfo& engine : engines())
     text += fmt::format("{}: {}; ", engine.name, engine.meaning);
   return text + fmt::format("{} unless said", name(Engine::schedule));
-}
-
-double parse_seconds(const std::string& text) {
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc{} || end != text.data() + text.size() || !(seconds > 0) || seconds > 1e6)
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("'{}' is no time: a number of seconds above 0, at most 1e6", text));
-  return seconds;
 }
 
 bool parse_executor(const std::string& text) {
@@ -110,8 +100,7 @@ bool Run::setup(const std::vector<std::string>& arguments) {
       ("engine", parsed(engine_, parse_engine, "NAME"), engine_text().c_str())  //
       ("nccl-library", parsed(nccl_library_, parse_path, "PATH"),
        "of engine nccl; else the system's libnccl.so.2")  //
-      ("timeout", parsed(timeout_, parse_seconds, "SECONDS")->default_value("600"),
-       "without any message, after which a process is taken for lost and all end");
+      ("timeout", parsed(timeout_, parse_seconds, "SECONDS")->default_value("600"), timeout_help);
   OptionsDescription report = report_options(format_);
   report.add_options()  //
       ("output", parsed(output_, parse_path, "Y.npy"),

@@ -118,6 +118,7 @@ class Communicator::Processes {
     std::optional<Prepared> prepared;
     meet(description(collective, in, options, engine),
          [&] { prepared.emplace(*this, collective, in, out, options, engine); });
+    wait_.happened();
     try {
       prepared->run();
     } catch (const MpiError&) {

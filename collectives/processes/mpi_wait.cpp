@@ -82,7 +82,7 @@ void MpiWait::turn() {
   // The second half is for their answers; and to say which is missing takes some time as well.
   const std::chrono::duration<double> farewell(std::min(1.0, timeout_.count() / 4));
   if (!has_asked_ && idle > timeout_ / 2) ask();
-  if (has_asked_ && idle > timeout_ - farewell) blame();
+  if (has_asked_ && Clock::now() - asked_ > timeout_ / 2 - farewell) blame();
 }
 
 void MpiWait::answer() {
@@ -114,6 +114,7 @@ void MpiWait::answer() {
 
 void MpiWait::ask() {
   has_asked_ = true;
+  asked_ = Clock::now();
   answered_.assign(static_cast<std::size_t>(processes_), false);
   for (int p = 0; p < processes_; ++p) {
     if (p == process_) continue;

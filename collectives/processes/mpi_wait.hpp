@@ -59,6 +59,7 @@ class MpiWait {
   std::chrono::duration<double> timeout_;
   Clock::time_point since_ = Clock::now();
   bool has_asked_ = false;
+  Clock::time_point asked_ = {};
   std::vector<bool> answered_;
   int idle_turns_ = 0;
 };

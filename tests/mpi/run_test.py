@@ -146,12 +146,24 @@ class BadUse(RunTest):
         self.expect_error(2, "--shape", "4,1000000000000", texts=["memory"])
 
 
+class TooLittleMemory(RunTest):
+    @unittest.skipIf(IS_SANITIZED, "the sanitizer takes more than the limit")
+    def test_one_process_has_too_little(self):
+        limited = ["sh", "-c", f"ulimit -v 1000000; exec {VRANKS} run --shape 6,100000000 --timeout 30"]
+        free = [VRANKS, "run", "--shape", "6,100000000", "--timeout", "30"]
+        result = subprocess.run([*MPIRUN, "-np", "1", *free, ":", "-np", "1", *limited],
+                                capture_output=True, text=True, timeout=SECONDS, cwd=self.folder)
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assertRegex(result.stderr, "process 1.*memory")
+
+
 class LostProcesses(RunTest):
-    ARGUMENTS = ["--shape", "12,3000000", "--timeout", "4", "--output", "y.npy"]
+    RUN = ["run", "--shape", "12,3000000", "--timeout", "4", "--output", "y.npy"]
+    CHECK = ["check", "--against", "mpi", "--shape", "12,100000", "--timeout", "4"]
 
     def start_and_signal(self, process, number, *arguments):
         """Sends the signal to that one of three processes in the middle of its work."""
-        job = subprocess.Popen([*MPIRUN, "-np", "3", VRANKS, "run", *self.ARGUMENTS, *arguments],
+        job = subprocess.Popen([*MPIRUN, "-np", "3", VRANKS, *arguments],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                cwd=self.folder)
         try:
@@ -183,19 +195,21 @@ class LostProcesses(RunTest):
         self.fail(f"process {process} never started")
 
     def test_a_stopped_process_is_named_by_every_other_one(self):
-        for process, engine in ((2, "schedule"), (1, "mpi"), (0, "mpi")):
-            with self.subTest(process=process, engine=engine):
-                code, errors, seconds = self.start_and_signal(process, signal.SIGSTOP, "--engine",
-                                                              engine)
+        for process, arguments in ((2, self.RUN), (1, [*self.RUN, "--engine", "mpi"]),
+                                   (0, [*self.RUN, "--engine", "mpi"]), (1, self.CHECK)):
+            with self.subTest(process=process, arguments=arguments):
+                code, errors, seconds = self.start_and_signal(process, signal.SIGSTOP, *arguments)
                 self.assertEqual(code, 1, errors)
                 self.assertLess(seconds, 10)
-                lines = [line for line in errors.splitlines() if "no answer" in line]
+                # It is continued before it is killed, and may still speak.
+                lines = [line for line in errors.splitlines()
+                         if "no answer" in line and f": process {process} of 3: " not in line]
                 self.assertEqual(len(lines), 2, errors)
                 for line in lines:
                     self.assertIn(f"from process {process} of 3", line)
 
     def test_a_killed_process_ends_the_job(self):
-        code, errors, seconds = self.start_and_signal(1, signal.SIGKILL)
+        code, errors, seconds = self.start_and_signal(1, signal.SIGKILL, *self.RUN)
         self.assertNotEqual(code, 0)
         self.assertLess(seconds, 10)
         self.assertRegex(errors, "signal 9|process 1")
