@@ -208,7 +208,9 @@ void print_for_people(const CheckRun& run, const std::vector<Comparison>& all) {
     if (each.found.deviation.compared < each.found.elements) left_out.insert(each.found.left_out);
   for (const std::string& why : left_out) report.line("left out", "elements where " + why);
   for (const LeftOut& each : run.left_out)
-    report.line("left out", fmt::format("{}: {}", name(each.collective), each.reason));
+    report.line("left out", each.reason.find(name(each.collective)) == std::string::npos
+                                ? fmt::format("{}: {}", name(each.collective), each.reason)
+                                : each.reason);
   add_bounds(report, all);
   report.print(Format::table);
   fmt::print("\n");

@@ -23,16 +23,30 @@ std::string processes_text(int processes) {
   return fmt::format("{} process{}", processes, processes == 1 ? "" : "es");
 }
 
-// Counts that differ, with zeros among them.
-CountTable usual_counts(Collective collective, std::int64_t ranks) {
+// Counts that differ, with zeros among them, for rows as long as `length`.
+CountTable usual_counts(Collective collective, std::int64_t ranks, std::int64_t length) {
   CountTable table;
-  if (collective != Collective::all_to_all_v) {
-    for (std::int64_t r = 0; r < ranks; ++r) table.numbers.push_back(100 * ((r + 1) % 3));
-    return table;
+  const auto uneven = [](std::int64_t most, std::int64_t i) { return most * ((i + 1) % 3) / 2; };
+  switch (collective) {
+    case Collective::all_to_all_v:
+      for (std::int64_t s = 0; s < ranks; ++s)
+        for (std::int64_t d = 0; d < ranks; ++d)
+          table.numbers.push_back(uneven(length / ranks, s + 2 * d));
+      table.row_lengths.assign(static_cast<std::size_t>(ranks), static_cast<std::size_t>(ranks));
+      break;
+    case Collective::reduce_scatter_v:
+    case Collective::scatter_v: {  // blocks that fill the row
+      std::int64_t rest = length;
+      for (std::int64_t r = 0; r < ranks; ++r) {
+        table.numbers.push_back(r + 1 == ranks ? rest
+                                               : std::min(rest, uneven(2 * length / ranks, r)));
+        rest -= table.numbers.back();
+      }
+      break;
+    }
+    default:
+      for (std::int64_t r = 0; r < ranks; ++r) table.numbers.push_back(uneven(length, r));
   }
-  for (std::int64_t s = 0; s < ranks; ++s)
-    for (std::int64_t d = 0; d < ranks; ++d) table.numbers.push_back(100 * ((s + 2 * d + 1) % 3));
-  table.row_lengths.assign(static_cast<std::size_t>(ranks), static_cast<std::size_t>(ranks));
   return table;
 }
 
@@ -199,8 +213,14 @@ CollectiveCase case_of(const CheckOptions& options, Collective collective, int p
   CallDetails details = options.details;
   if (!options.collective && !has_root(collective)) details.root.reset();
   std::int64_t ranks = usual_ranks(options, collective, processes);
-  if (file || options.problem.shape) ranks = (file ? *file : *options.problem.shape).at(0);
-  if (takes_counts(collective) && !details.counts) details.counts = usual_counts(collective, ranks);
+  std::int64_t length = usual_elements;
+  if (file || options.problem.shape) {
+    const Shape& shape = file ? *file : *options.problem.shape;
+    ranks = shape.at(0);
+    length = shape.size() > 1 ? shape[1] : 1;
+  }
+  if (takes_counts(collective) && !details.counts && ranks > 0)
+    details.counts = usual_counts(collective, ranks, length);
   check_details(details, collective, ReduceOp::sum);
   of.shape = file ? *file
                   : options.problem.shape.value_or(usual_shape(

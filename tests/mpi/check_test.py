@@ -98,6 +98,13 @@ class Collectives(CheckTest):
                 flat = sum(given, []) if collective == "all_to_all_v" else given
                 self.assertEqual(each["counts"], flat)
 
+    def test_all_of_a_given_shape(self):
+        all = self.comparisons(3, "--collective", "all", "--shape", "3,12,2", "--dtype", "f32")
+        self.assertEqual({each["collective"] for each in all},
+                         {*COPIES, *REDUCTIONS, "barrier"})
+        for each in all:
+            self.assertEqual(each["verdict"], "PASS", each)
+
     def test_exscan_leaves_rank_0_out(self):
         for each in self.comparisons(4, "--collective", "exscan", "--dtype", "f64"):
             self.assertEqual((each["compared"], each["left_out"]), (3000, 1000))
