@@ -13,7 +13,10 @@ set(openmpi_orders_environment OMPI_MCA_coll_tuned_use_dynamic_rules=1)
 if(VRANKS_HAVE_MPI)
   set(mpirun ${VRANKS_MPIRUN})
   set(mpi_environment ${VRANKS_MPIRUN_ENVIRONMENT})
-  set(mpi_properties LABELS mpi TIMEOUT 300)  # a job that hangs is stopped
+  if(VRANKS_SANITIZE)
+    list(APPEND mpi_environment VRANKS_SANITIZE=${VRANKS_SANITIZE})
+  endif()
+  set(mpi_properties LABELS mpi TIMEOUT 600)  # a job that hangs is stopped
 
   file(GLOB sources CONFIGURE_DEPENDS mpi/*_test.cpp)
   foreach(source ${sources})
