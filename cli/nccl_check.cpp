@@ -31,6 +31,7 @@ class NcclCheck : public Command {
   int run(Job& job) override;
 
  private:
+  std::vector<Device> devices_of(std::int64_t ranks) const;
   void compare(const Nccl& nccl, NcclLogFile& log);
   void compare(const NcclSide& side, std::int64_t ranks, int version);
   void compare_data(const NcclSide& side, NcclCase what);
@@ -67,13 +68,15 @@ int NcclCheck::run(Job& job) {
                         .channels = options_.channels,
                         .log = log.path()});
   const Nccl nccl(options_.library);
-  nccl.need_several_ranks();
   run_.rules = rules_for(options_, nccl);
   device_ = options_.device.value_or(Device{DeviceKind::cuda, 0});
   backend_for(device_);  // says why, if there is none
   run_.version = nccl.version_text();
   run_.path = nccl.path;
   run_.device = to_string(device_);
+  const int count = backend_for(device_).device_count();
+  if (!options_.device && count > 1)
+    run_.device += fmt::format(" to {}, in turns", to_string(Device{DeviceKind::cuda, count - 1}));
   try {
     compare(nccl, log);
   } catch (const NcclError& error) {
@@ -93,11 +96,20 @@ int NcclCheck::run(Job& job) {
   return is_agreement ? exit_ok : exit_check_failed;
 }
 
+// A rank each on the machine's devices in turns, or all on the one that was asked for.
+std::vector<Device> NcclCheck::devices_of(std::int64_t ranks) const {
+  std::vector<Device> devices(static_cast<std::size_t>(ranks), device_);
+  const int count = backend_for(device_).device_count();
+  for (std::size_t r = 0; r < devices.size() && !options_.device; ++r)
+    devices[r].index = static_cast<int>(r % static_cast<std::size_t>(count));
+  return devices;
+}
+
 void NcclCheck::compare(const Nccl& nccl, NcclLogFile& log) {
   for (const std::int64_t count : options_.ranks) {
     doing_ = fmt::format("NCCL {}, {} ranks on {}", run_.version, count, run_.device);
     log.read_new();
-    NcclRanks ranks(nccl, static_cast<int>(count), device_, std::chrono::seconds(options_.timeout));
+    NcclRanks ranks(nccl, devices_of(count), std::chrono::seconds(options_.timeout));
     NcclSide side{ranks, log, {}, run_.rules};
     if (options_.is_pinned()) {
       side.lists = parse_nccl_lists(log.read_new(), count);

@@ -80,7 +80,7 @@ OptionsDescription describe(NcclCheckOptions& o, std::string& peer) {
       ("dtype", parsed(o.dtypes, parse_list(parse_dtype), "LIST"),
        (types + "; all of them unless said").c_str())  //
       ("ranks", parsed(o.ranks, numbers("--ranks", 2, most_ranks), "LIST")->default_value("2,3,4"),
-       "how many ranks of NCCL, all on one device: 2,4 or 2..8")  //
+       "how many ranks of NCCL, all in this process: 2,4 or 2..8")  //
       ("elements",
        parsed(o.elements, numbers("--elements", 0, std::int64_t{1} << 32), "LIST")
            ->default_value("1,1000,65553,1048579"),
@@ -101,7 +101,8 @@ OptionsDescription describe(NcclCheckOptions& o, std::string& peer) {
        parsed(o.seed, whole<std::uint64_t>("--seed", 0, std::numeric_limits<std::int64_t>::max()),
               "NUMBER"),
        "of the data; 0 unless said")  //
-      ("device", parsed(o.device, parse_device, "NAME"), "cuda or cuda:N");
+      ("device", parsed(o.device, parse_device, "NAME"),
+       "cuda or cuda:N, for all ranks; of several devices they take turns unless said");
   OptionsDescription how("What to compare with", page_columns);
   how.add_options()                                                                     //
       ("against", boost::program_options::value(&peer)->value_name("LIBRARY"), "nccl")  //
@@ -181,7 +182,7 @@ bool read_nccl_check_options(NcclCheckOptions& options, const std::vector<std::s
   const OptionsDescription description = describe(options, peer);
   if (!read_arguments(
           {"check", "",
-           "The same collective here and by real NCCL ranks, all on one device:\n\n"
+           "The same collective here and by real NCCL ranks, on one device or several:\n\n"
            "  vranks check --against nccl --algorithm nccl_ring --protocol ll --ranks 2..8\n\n"
            "demands NCCL's bits; rings and trees are those that NCCL logs. Its environment is set "
            "here. Exit code 1 if something differs, fails or hangs."},

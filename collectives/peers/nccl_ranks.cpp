@@ -85,14 +85,13 @@ struct NcclRanks::State {
     Nccl::Communicator communicator = nullptr;
     cudaStream_t stream = nullptr;
     cudaEvent_t begin = nullptr, end = nullptr;
+    int device = 0;
   };
 
-  State(const Nccl& library, int count, int device_index, std::chrono::milliseconds most)
-      : nccl(library),
-        ranks(static_cast<std::size_t>(count)),
-        device(device_index),
-        patience(most),
-        everyone(count) {}
+  State(const Nccl& library, const std::vector<Device>& devices, std::chrono::milliseconds most)
+      : nccl(library), ranks(devices.size()), patience(most), everyone(std::ssize(devices)) {
+    for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r].device = devices[r].index;
+  }
 
   Rank& rank(int r) { return ranks[static_cast<std::size_t>(r)]; }
 
@@ -103,14 +102,57 @@ struct NcclRanks::State {
                                 last && *last ? "; " : "", last ? last : ""));
   }
 
-  // Every rank calls it, on its own thread.
-  void enqueue(const NcclCall& call, int r) {
-    const auto count = static_cast<std::size_t>(call.count);
+  // A rank's rows of a call, and their bytes.
+  struct Rows {
+    const std::byte* in;
+    std::byte* out;
+    std::size_t in_bytes, out_bytes;
+  };
+  Rows rows(const NcclCall& call, int r) const {
     const auto size = static_cast<std::int64_t>(size_bytes(call.dtype));
     const auto all = static_cast<std::int64_t>(ranks.size());
-    const auto* const in =
-        static_cast<const std::byte*>(call.in) + r * call.in_elements(all) * size;
-    auto* const out = static_cast<std::byte*>(call.out) + r * call.out_elements(all) * size;
+    const std::int64_t in_bytes = call.in_elements(all) * size;
+    const std::int64_t out_bytes = call.out_elements(all) * size;
+    return {static_cast<const std::byte*>(call.in) + r * in_bytes,
+            static_cast<std::byte*>(call.out) + r * out_bytes, static_cast<std::size_t>(in_bytes),
+            static_cast<std::size_t>(out_bytes)};
+  }
+
+  // What a rank does on its own thread: on another device than the first rank's with copies there,
+  // which stay if it fails, since NCCL may still use them.
+  void run(const NcclCall& call, int r) {
+    const Rank& own = rank(r);
+    const Rows home = rows(call, r);
+    if (own.device == ranks[0].device) {
+      everyone.arrive_and_wait();
+      enqueue(call, home, r);
+      return wait(r);
+    }
+    void *in = nullptr, *out = nullptr;
+    check_cuda(cudaMalloc(&in, std::max<std::size_t>(home.in_bytes, 1)), "allocating a row");
+    check_cuda(cudaMalloc(&out, std::max<std::size_t>(home.out_bytes, 1)), "allocating a row");
+    const auto copy = [&](void* to, int to_device, const void* from, int from_device,
+                          std::size_t bytes) {
+      check_cuda(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, own.stream),
+                 "copying a row between devices");
+    };
+    const int first = ranks[0].device;
+    copy(in, own.device, home.in, first, home.in_bytes);
+    copy(out, own.device, home.out, first, home.out_bytes);
+    check_cuda(cudaStreamSynchronize(own.stream), "copying a row between devices");
+    everyone.arrive_and_wait();
+    enqueue(call, {static_cast<std::byte*>(in), static_cast<std::byte*>(out), 0, 0}, r);
+    wait(r);
+    copy(home.out, first, out, own.device, home.out_bytes);
+    check_cuda(cudaStreamSynchronize(own.stream), "copying a row between devices");
+    cudaFree(in);
+    cudaFree(out);
+  }
+
+  void enqueue(const NcclCall& call, const Rows& of, int r) {
+    const auto count = static_cast<std::size_t>(call.count);
+    const std::byte* const in = of.in;
+    std::byte* const out = of.out;
     const int dtype = *nccl_dtype(call.dtype), op = nccl_op(call.op).value_or(0);
     const int root = static_cast<int>(call.root);
     const Rank& own = rank(r);
@@ -151,15 +193,19 @@ struct NcclRanks::State {
 
   const Nccl nccl;
   std::vector<Rank> ranks;
-  const int device;
   const std::chrono::milliseconds patience;
   std::barrier<> everyone;
   std::atomic<bool> stop = false;  // a rank has failed: nobody need wait any more
 };
 
-NcclRanks::NcclRanks(const Nccl& nccl, int ranks, Device device, std::chrono::milliseconds patience)
-    : state_(std::make_shared<State>(nccl, ranks, device.index, patience)) {
-  if (ranks > 1) nccl.need_several_ranks();
+NcclRanks::NcclRanks(const Nccl& nccl, const std::vector<Device>& devices,
+                     std::chrono::milliseconds patience)
+    : state_(std::make_shared<State>(nccl, devices, patience)) {
+  const int ranks = static_cast<int>(std::ssize(devices));
+  for (std::size_t r = 1; r < devices.size(); ++r)
+    if (std::find(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(r), devices[r]) !=
+        devices.begin() + static_cast<std::ptrdiff_t>(r))
+      nccl.need_several_ranks();
   Nccl::UniqueId id;
   state_->check(nccl.get_unique_id(&id), 0, "making an id");
   on_every_rank("starting", [id, ranks](State& state, int r) {
@@ -202,11 +248,8 @@ void NcclRanks::run(const NcclCall& call) {
     throw Error(ErrorKind::not_supported,
                 fmt::format("NCCL {} has no {} {} of {}", state_->nccl.version_text(),
                             name(call.collective), name(call.op), name(call.dtype)));
-  on_every_rank(std::string(name(call.collective)), [call](State& state, int r) {
-    state.everyone.arrive_and_wait();
-    state.enqueue(call, r);
-    state.wait(r);
-  });
+  on_every_rank(std::string(name(call.collective)),
+                [call](State& state, int r) { state.run(call, r); });
 }
 
 double NcclRanks::seconds(const NcclCall& call, int calls) {
@@ -220,7 +263,7 @@ double NcclRanks::seconds(const NcclCall& call, int calls) {
     state.everyone.arrive_and_wait();
     span.start = Clock::now();
     check_cuda(cudaEventRecord(rank.begin, rank.stream), "recording an event");
-    for (int i = 0; i < calls; ++i) state.enqueue(call, r);
+    for (int i = 0; i < calls; ++i) state.enqueue(call, state.rows(call, r), r);
     check_cuda(cudaEventRecord(rank.end, rank.stream), "recording an event");
     check_cuda(cudaStreamSynchronize(rank.stream), "waiting for NCCL");
     span.end = Clock::now();
@@ -245,7 +288,7 @@ void NcclRanks::on_every_rank(const std::string& doing, Work work) {
     threads.emplace_back([state = state_, roll, work, r] {
       std::string failure;
       try {
-        check_cuda(cudaSetDevice(state->device), "choosing the device");
+        check_cuda(cudaSetDevice(state->rank(r).device), "choosing the device");
         work(*state, r);
       } catch (const std::exception& error) {
         failure = error.what();
@@ -274,7 +317,7 @@ namespace vranks {
 struct NcclRanks::State {};
 
 // An Nccl can't be made without CUDA, so that none of these is ever reached.
-NcclRanks::NcclRanks(const Nccl& nccl, int, Device, std::chrono::milliseconds) {
+NcclRanks::NcclRanks(const Nccl& nccl, const std::vector<Device>&, std::chrono::milliseconds) {
   throw Error(ErrorKind::not_available, "NCCL " + nccl.version_text() + " needs a build with CUDA");
 }
 NcclRanks::~NcclRanks() = default;

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Real NCCL ranks on one device: a communicator, a stream and a thread for each rank of this
-// process, and a watchdog, since ranks that wait for each other may wait for ever.
+// Real NCCL ranks of one process, on one device or several: a communicator, a stream and a thread
+// for each rank of this process, and a watchdog, since ranks that wait for each other may wait for
+// ever.
 //
 //   const Nccl nccl("libnccl.so.2");
-//   NcclRanks ranks(nccl, 4, device, std::chrono::seconds(60));
+//   NcclRanks ranks(nccl, std::vector(4, device), std::chrono::seconds(60));
 //   ranks.run({.collective = Collective::all_reduce, .in = in, .out = out, .count = 1000});
 #pragma once
 
@@ -14,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "collectives/peers/nccl.hpp"
 #include "collectives/problem.hpp"
@@ -27,7 +29,8 @@ struct NcclCall {
   ReduceOp op = ReduceOp::sum;
   DType dtype = DType::f32;
   std::int64_t root = 0;
-  // Device memory: a row a rank, one behind the other. Rows are as long as `count` says: see below.
+  // Memory of the first rank's device: a row a rank, one behind the other. Rows are as long as
+  // `count` says: see below.
   const void* in = nullptr;
   void* out = nullptr;
   std::int64_t count = 0;  // NCCL's: elements a rank; of a reduce_scatter of each block
@@ -43,11 +46,14 @@ struct NcclCall {
 
 class NcclRanks {
  public:
-  // Starts `ranks` communicators of one clique on `device`. This and the calls below throw
+  // Starts a communicator of one clique for each of `devices`, which may name a device several
+  // times. Rows of ranks on other devices than the first are copied there and back. This and the
+  // calls below throw
   // NcclError if NCCL fails on a rank or tells of an asynchronous error, and if some ranks haven't
   // finished after `patience`, naming them; what is waiting for them is then left behind, and
   // nothing but the destructor may be called.
-  NcclRanks(const Nccl& nccl, int ranks, Device device, std::chrono::milliseconds patience);
+  NcclRanks(const Nccl& nccl, const std::vector<Device>& devices,
+            std::chrono::milliseconds patience);
   ~NcclRanks();
   NcclRanks(const NcclRanks&) = delete;
   NcclRanks& operator=(const NcclRanks&) = delete;
@@ -60,7 +66,7 @@ class NcclRanks {
 
   // Seconds a call, of `calls` calls: by the clock from the first rank's start to the last one's
   // end, or by the events of the rank whose stream was busy for the shortest time, whichever is
-  // less.
+  // less. All ranks have to be on the first one's device.
   double seconds(const NcclCall& call, int calls);
 
  private:

@@ -247,7 +247,7 @@ void measure(const Options& options) {
   if (!setting.protocol.empty()) nccl_setting.protocol = parse_protocol(setting.protocol);
   set_nccl_environment(nccl_setting);
   const Nccl nccl(options.library, "--library");
-  NcclRanks nccl_ranks(nccl, static_cast<int>(ranks), parse_device("cuda:0"),
+  NcclRanks nccl_ranks(nccl, std::vector(static_cast<std::size_t>(ranks), parse_device("cuda:0")),
                        std::chrono::seconds(options.timeout));
   for (const DType dtype : options.dtypes)
     for (const std::int64_t bytes : options.bytes) {
