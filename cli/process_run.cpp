@@ -208,22 +208,6 @@ namespace {
               "this build has no MPI, so that no engine passes anything between processes; apt "
               "install libopenmpi-dev openmpi-bin, then configure and build again");
 }
-CommunicatorOptions options_of(const ProcessCallRequest& request) {
-  CommunicatorOptions options{.timeout = request.timeout};
-  if (!request.nccl_library.empty()) options.nccl_library = request.nccl_library;
-  return options;
-}
-
-// Which one this process is among those of its machine.
-int process_here() {
-  MPI_Comm here = MPI_COMM_NULL;
-  int process = 0;
-  VR_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here));
-  VR_MPI(MPI_Comm_rank(here, &process));
-  VR_MPI(MPI_Comm_free(&here));
-  return process;
-}
-
 }  // namespace
 
 class ProcessRun::Memory {};
