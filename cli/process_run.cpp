@@ -20,7 +20,9 @@ namespace vranks::cli {
 std::string processes_text(std::int64_t ranks, int processes) {
   const std::int64_t most = share_of(ranks, processes, 0).count;
   const std::int64_t longer = ranks % processes;
-  const std::string all = fmt::format("{} process{}", processes, processes == 1 ? "" : "es");
+  if (processes == 1)
+    return fmt::format("1 process with all {} rank{}", ranks, ranks == 1 ? "" : "s");
+  const std::string all = fmt::format("{} processes", processes);
   if (longer == 0) return fmt::format("{} with {} rank{} each", all, most, most == 1 ? "" : "s");
   return fmt::format("{}, {} with {} ranks and {} with {}", all, longer, most, processes - longer,
                      most - 1);
@@ -53,20 +55,28 @@ class DeviceCopy {
   std::optional<DeviceBuffer> buffer_;
 };
 
-// The output of this process; of collectives that end at the root nothing elsewhere.
-Shape own_output(const ProcessCallRequest& request, const RankRange& share) {
-  Shape shape = output_shape(request.collective, request.shape, request.call);
-  if (!ends_at_root(request.collective)) {
-    shape[0] = share.count;
-    return shape;
-  }
+// Roots that this process owns: of one group at most one.
+std::int64_t owned_roots(const ProcessCallRequest& request, const RankRange& share) {
   const auto is_here = [&](std::int64_t rank) {
     return share.first <= rank && rank < share.first + share.count;
   };
-  if (request.call.groups.empty()) return is_here(request.call.root) ? shape : Shape{0};
-  shape[0] = std::ranges::count_if(request.call.groups, [&](const Group& group) {
-    return is_here(group[static_cast<std::size_t>(request.call.root)]);
+  const std::int64_t root = request.call.root;
+  if (request.call.groups.empty()) return is_here(root) ? 1 : 0;
+  return std::ranges::count_if(request.call.groups, [&](const Group& group) {
+    return is_here(group[static_cast<std::size_t>(root)]);
   });
+}
+
+// The output of this process; of collectives that end at the root nothing elsewhere.
+Shape own_output(const ProcessCallRequest& request, const RankRange& share) {
+  Shape shape = output_shape(request.collective, request.shape, request.call);
+  const std::int64_t roots = owned_roots(request, share);
+  if (!ends_at_root(request.collective))
+    shape[0] = share.count;
+  else if (roots == 0)
+    shape = {0};
+  else if (!request.call.groups.empty())
+    shape[0] = roots;
   return shape;
 }
 
@@ -120,7 +130,8 @@ ProcessRun::ProcessRun(const Job& job, const ProcessCallRequest& request, const 
 ProcessRun::~ProcessRun() = default;
 
 Provenance ProcessRun::run() {
-  const bool has_output = memory_->out.bytes() != 0 || !ends_at_root(request_.collective);
+  const bool has_output =
+      !ends_at_root(request_.collective) || owned_roots(request_, memory_->share) > 0;
   return memory_->communicator.run(request_.collective, memory_->in_copy.view(),
                                    has_output ? memory_->out_copy.view() : TensorView{},
                                    request_.call, request_.engine);
@@ -175,9 +186,11 @@ std::vector<double> ProcessRun::time() {
 }
 
 Device device_of_process(const Job& job, const std::optional<Device>& wanted) {
+  // All processes take part, whatever devices they have.
+  const int turn = job.processes() == 1 ? 0 : process_here();
   Device device = usable_device(wanted);
-  if (wanted || device.kind == DeviceKind::cpu || job.processes() == 1) return device;
-  device.index = process_here() % backend_for(device).device_count();
+  if (wanted || device.kind == DeviceKind::cpu) return device;
+  device.index = turn % backend_for(device).device_count();
   return device;
 }
 

@@ -64,6 +64,8 @@ class Run : public Command {
   void check_data() const;
   void check_processes(const Job& job) const;
   CollectiveOptions call_for(const Shape& shape, DType dtype, std::int64_t opaque_bytes) const;
+  PlanKey key_for(const Shape& shape, DType dtype, const CollectiveOptions& call,
+                  Device device) const;
   void plan(Outcome& outcome, const CollectiveOptions& call, Device device) const;
   void compute(Outcome& outcome, const CollectiveOptions& call) const;
   int run_alone(Job& job);
@@ -153,6 +155,8 @@ void Run::check() const {
                        reduces(collective) ? vranks::name(op) : vranks::name(collective)));
   if (!steps_.empty() && by_steps_ == false)
     refuse("--steps shows the steps, which --executor fused doesn't take; give one of them");
+  if (!nccl_library_.empty() && engine_ != Engine::nccl)
+    refuse("--nccl-library is about --engine nccl");
   check_data();
 }
 
@@ -217,16 +221,21 @@ CollectiveOptions Run::call_for(const Shape& shape, DType dtype, std::int64_t op
   return call;
 }
 
+PlanKey Run::key_for(const Shape& shape, DType dtype, const CollectiveOptions& call,
+                     Device device) const {
+  return {.problem = problem_of(options_.collective, shape, dtype, call),
+          .groups = call.groups,
+          .algorithm = options_.algorithm,
+          .parameters = parameters_.values,
+          .policies = policies_,
+          .device = device};
+}
+
 void Run::plan(Outcome& outcome, const CollectiveOptions& call, Device device) const {
   const Collective collective = options_.collective;
   const Shape& shape = outcome.in.shape();
   outcome.out = Tensor(outcome.in.dtype(), output_shape(collective, shape, call));
-  outcome.key = {.problem = problem_of(collective, shape, outcome.in.dtype(), call),
-                 .groups = call.groups,
-                 .algorithm = options_.algorithm,
-                 .parameters = parameters_.values,
-                 .policies = policies_,
-                 .device = device};
+  outcome.key = key_for(shape, outcome.in.dtype(), call, device);
   if (!call.groups.empty() && !steps_.empty())
     throw Error(ErrorKind::not_supported,
                 "--steps shows all ranks as one group, in their order; take a group's ranks as the "
@@ -347,6 +356,8 @@ int Run::run_over_processes(Job& job) {
     outcome.opaque_bytes = kind.opaque_bytes;
     request.shape = kind.shape;
     request.call = call_for(kind.shape, kind.dtype, kind.opaque_bytes);
+    // What is wrong with the call all of them find.
+    (void)choose_all(key_for(kind.shape, kind.dtype, request.call, request.device));
     block = make_input_of(options_, kind, share);
     if (!job.is_first()) return;
     outcome.in = make_input_of(options_, kind, {.first = 0, .count = kind.shape[0]});

@@ -18,7 +18,8 @@ namespace {
 
 // Messages that a lane asks for before it can use them.
 constexpr std::size_t receives_ahead = 4;
-// What the packets of all lanes may take together; pieces are smaller where lanes are many.
+// What one packet of every lane may take together: pieces are smaller where lanes are many. A lane
+// may have several under way, and sends all that it can at once.
 constexpr std::int64_t packet_memory = std::int64_t{256} << 20;
 constexpr std::int64_t smallest_piece_bytes = 4096;
 

@@ -14,6 +14,7 @@
 
 #include "collectives/call.hpp"
 #include "collectives/operand.hpp"
+#include "collectives/overlap.hpp"
 #include "collectives/processes/nccl_processes.hpp"
 #include "collectives/processes/process_call.hpp"
 #include "ranks/error.hpp"
@@ -67,7 +68,6 @@ std::string description(Collective collective, const TensorView& in,
   add_if("outer", p.outer, none.outer);
   add_if("reduce algorithm", p.reduce_algorithm, none.reduce_algorithm);
   add_list("layout counts", p.counts);
-  if (options.ranks.data != nullptr) text += ", with ranks";
   return text;
 }
 
@@ -83,11 +83,21 @@ class Communicator::Processes {
     VR_MPI(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN));
     VR_MPI(MPI_Comm_rank(communicator_, &process_));
     VR_MPI(MPI_Comm_size(communicator_, &count_));
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(count_));
+    struct Own {
+      std::int64_t ranks, piece_bytes;
+    };
+    const Own own{ranks_here, options.piece_bytes};
+    std::vector<Own> all(static_cast<std::size_t>(count_));
     MPI_Request request = MPI_REQUEST_NULL;
-    VR_MPI(MPI_Iallgather(&ranks_here, 1, MPI_INT64_T, counts.data(), 1, MPI_INT64_T, communicator_,
-                          &request));
+    VR_MPI(MPI_Iallgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE,
+                          communicator_, &request));
     wait_.until_done(request);
+    std::vector<std::int64_t> counts;
+    for (const Own& each : all) {
+      counts.push_back(each.ranks);
+      // Pieces have to be the same everywhere.
+      options_.piece_bytes = std::clamp<std::int64_t>(each.piece_bytes, 1, options_.piece_bytes);
+    }
     firsts_.push_back(0);
     for (std::size_t p = 0; p < counts.size(); ++p) {
       if (counts[p] < 1)
@@ -191,6 +201,8 @@ void Communicator::Processes::meet(const std::string& words, const std::function
   } catch (const std::bad_alloc&) {
     problem = "there is not enough memory";
     kind = ErrorKind::not_available;
+  } catch (const std::exception& error) {
+    problem = error.what();
   }
   struct Note {
     std::uint64_t words;
@@ -302,6 +314,11 @@ Communicator::Processes::Prepared::Prepared(Processes& all, Collective collectiv
                            name(ranks.dtype()), to_string(ranks.device())));
     }
   }
+  // In place is the very memory; other overlaps would be written before they are read.
+  const bool is_in_place = !in.empty() && !out.empty() && in.rows().row(0) == out.rows().row(0);
+  if (!is_in_place) refuse_overlap(out, "output", in, "input");
+  refuse_overlap(ranks, "ranks", in, "input");
+  refuse_overlap(ranks, "ranks", out, "output");
   if (call.key.problem.elements == 0 && collective != Collective::barrier) return;
 
   const Backend& backend = backend_for(in.device());

@@ -20,7 +20,7 @@ class KeptMemory {
   std::byte* of(int name, std::size_t bytes, Device device) {
     Block& block = blocks_[{name, device.kind, device.index}];
     if (block.bytes < bytes) {
-      block.buffer.reset();
+      block = {};  // if the next line throws, there is nothing
       block.buffer = std::make_unique<DeviceBuffer>(bytes, device);
       block.bytes = bytes;
     }

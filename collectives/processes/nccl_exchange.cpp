@@ -37,6 +37,7 @@ class NcclExchange : public Exchange {
           fmt::format("engine nccl passes memory of CUDA devices, and the tensors are on {}",
                       to_string(call.key.device)));
     nccl_.load();
+    nccl_.need_device(call.key.device);
     if (rules == nullptr) return;
     const Problem& problem = call.key.problem;
     if (is_prefix(problem.collective))

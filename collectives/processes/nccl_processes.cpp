@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
-#include <future>
+#include <atomic>
+#include <memory>
+#include <thread>
 #include <utility>
 
 #if VRANKS_HAVE_CUDA
@@ -52,33 +54,47 @@ NcclProcesses::~NcclProcesses() {
   if (is_ours_) nccl_->destroy(communicator_);
 }
 
-void NcclProcesses::join(MPI_Comm communicator, MpiWait& wait, Device device) {
+void NcclProcesses::need_device(Device device) const {
   if (events_ && device != device_)
     throw Error(ErrorKind::bad_argument,
                 fmt::format("NCCL has joined this process with {}; {} can't be used beside it",
                             to_string(device_), to_string(device)));
+}
+
+void NcclProcesses::join(MPI_Comm communicator, MpiWait& wait, Device device) {
   if (events_) return;
   check_cuda(cudaSetDevice(device.index), "choosing the device");
+  auto events = std::make_unique<Events>();
+  if (communicator_ == nullptr) {
+    int process = 0, processes = 1;
+    VR_MPI(MPI_Comm_rank(communicator, &process));
+    VR_MPI(MPI_Comm_size(communicator, &processes));
+    Nccl::UniqueId id;
+    if (process == 0) check(nccl_->get_unique_id(&id), "making an id");
+    MPI_Request request = MPI_REQUEST_NULL;
+    VR_MPI(MPI_Ibcast(&id, sizeof id, MPI_BYTE, 0, communicator, &request));
+    wait.until_done(request);
+    // It returns when all have called it: a thread waits for that, and this one for the processes.
+    // If one is lost the thread never comes back, and what it uses stays.
+    struct Joining {
+      std::atomic<bool> is_done = false;
+      Nccl::Result result = Nccl::success;
+      Nccl::Communicator joined = nullptr;
+    };
+    const auto joining = std::make_shared<Joining>();
+    std::thread([=, init_rank = nccl_->init_rank] {
+      cudaSetDevice(device.index);
+      joining->result = init_rank(&joining->joined, processes, id, process);
+      joining->is_done = true;
+    }).detach();
+    wait.happened();
+    while (!joining->is_done) wait.turn();
+    check(joining->result, "starting");
+    communicator_ = joining->joined;
+    is_ours_ = true;
+  }
   device_ = device;
-  events_ = std::make_unique<Events>();
-  if (communicator_ != nullptr) return;
-  int process = 0, processes = 1;
-  VR_MPI(MPI_Comm_rank(communicator, &process));
-  VR_MPI(MPI_Comm_size(communicator, &processes));
-  Nccl::UniqueId id;
-  if (process == 0) check(nccl_->get_unique_id(&id), "making an id");
-  MPI_Request request = MPI_REQUEST_NULL;
-  VR_MPI(MPI_Ibcast(&id, sizeof id, MPI_BYTE, 0, communicator, &request));
-  wait.until_done(request);
-  // It returns when all have called it, so a thread waits for it, and this one for the processes.
-  std::future<Nccl::Result> joined = std::async(std::launch::async, [&] {
-    cudaSetDevice(device.index);
-    return nccl_->init_rank(&communicator_, processes, id, process);
-  });
-  wait.happened();
-  while (joined.wait_for(std::chrono::seconds(0)) != std::future_status::ready) wait.turn();
-  check(joined.get(), "starting");
-  is_ours_ = true;
+  events_ = std::move(events);
 }
 
 Stream NcclProcesses::stream() const { return events_->stream; }
@@ -118,6 +134,7 @@ struct NcclProcesses::Events {};
 NcclProcesses::NcclProcesses(std::string library, void*) : library_(std::move(library)) {}
 NcclProcesses::~NcclProcesses() = default;
 // load() has thrown before.
+void NcclProcesses::need_device(Device) const {}
 void NcclProcesses::join(MPI_Comm, MpiWait&, Device) {}
 Stream NcclProcesses::stream() const { return nullptr; }
 void NcclProcesses::follow_device() const {}

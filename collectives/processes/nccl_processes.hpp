@@ -27,8 +27,9 @@ class NcclProcesses {
 
   // Loads the library, once. Throws not_available.
   const Nccl& load();
-  // Joins the other processes, once; all call it. Throws bad_argument for another device than the
-  // first time.
+  // Throws bad_argument for another device than that with which this process has joined.
+  void need_device(Device device) const;
+  // Joins the other processes, once; all call it.
   void join(MPI_Comm communicator, MpiWait& wait, Device device);
 
   // What comes next waits until the device has done what was asked of it outside of NCCL.

@@ -39,7 +39,7 @@ struct ProcessCall {
   int process_of(std::int64_t rank) const;
 };
 
-// An engine at work: made, and with all memory that it needs, before the first message.
+// An engine at work: made, and with the memory of its results, before the first message.
 class EngineRun {
  public:
   virtual ~EngineRun() = default;

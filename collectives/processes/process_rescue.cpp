@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 
 #include "collectives/interpreters/rescue.hpp"
@@ -69,21 +70,26 @@ std::vector<std::int64_t> ProcessRescue::overflowed() const {
   return columns;
 }
 
+// One process after the other, since all of them together may be more than MPI counts.
 std::vector<std::int64_t> ProcessRescue::of_all(const std::vector<std::int64_t>& own) const {
-  const auto count = static_cast<int>(own.size());
-  std::vector<int> counts(static_cast<std::size_t>(call_.processes())), offsets;
+  constexpr std::int64_t most = std::int64_t{1} << 27;
+  std::vector<std::int64_t> all, more, both;
   MPI_Request request = MPI_REQUEST_NULL;
-  VR_MPI(
-      MPI_Iallgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, call_.communicator, &request));
-  call_.wait->until_done(request);
-  int total = 0;
-  for (const int each : counts) offsets.push_back(std::exchange(total, total + each));
-  std::vector<std::int64_t> all(static_cast<std::size_t>(total));
-  VR_MPI(MPI_Iallgatherv(own.data(), count, MPI_INT64_T, all.data(), counts.data(), offsets.data(),
-                         MPI_INT64_T, call_.communicator, &request));
-  call_.wait->until_done(request);
-  std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+  for (int p = 0; p < call_.processes(); ++p) {
+    auto count = static_cast<std::int64_t>(own.size());
+    VR_MPI(MPI_Ibcast(&count, 1, MPI_INT64_T, p, call_.communicator, &request));
+    call_.wait->until_done(request);
+    more = own;
+    more.resize(static_cast<std::size_t>(count));
+    for (std::int64_t first = 0; first < count; first += most) {
+      VR_MPI(MPI_Ibcast(more.data() + first, static_cast<int>(std::min(most, count - first)),
+                        MPI_INT64_T, p, call_.communicator, &request));
+      call_.wait->until_done(request);
+    }
+    both.clear();
+    std::ranges::set_union(all, more, std::back_inserter(both));
+    all.swap(both);
+  }
   return all;
 }
 

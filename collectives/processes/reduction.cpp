@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "collectives/arithmetic.hpp"
@@ -46,7 +47,8 @@ class Reduction : public EngineRun {
         backend_(backend_for(call.key.device)),
         width_(static_cast<std::int64_t>(carried_bytes(rules_))),
         element_(static_cast<std::int64_t>(size_bytes(parts_.dtype))),
-        elements_(std::max<std::int64_t>(1, piece_bytes(call) / width_)) {
+        elements_(std::clamp<std::int64_t>(piece_bytes(call, *exchange_) / width_, 1,
+                                           std::numeric_limits<int>::max())) {
     const std::int64_t all = row_elements(problem_, Slot::input) * parts_.count;
     elements_ = std::min(elements_, std::max<std::int64_t>(all, 1));
     starts_ = block_starts(problem_, Slot::input);
@@ -76,11 +78,12 @@ class Reduction : public EngineRun {
   }
 
  private:
-  // A device takes longer to be told than to do what a processor's cache holds.
-  static std::int64_t piece_bytes(const ProcessCall& call) {
+  // The same on every process, wherever its tensors lie. A device takes longer to be told than to
+  // do what a processor's cache holds.
+  static std::int64_t piece_bytes(const ProcessCall& call, const Exchange& exchange) {
     constexpr std::int64_t least_on_device = 16 << 20;
-    return call.key.device.kind == DeviceKind::cpu ? call.piece_bytes
-                                                   : std::max(call.piece_bytes, least_on_device);
+    return exchange.device().kind == DeviceKind::cpu ? call.piece_bytes
+                                                     : std::max(call.piece_bytes, least_on_device);
   }
   std::int64_t here() const { return call_.behind() - call_.first(); }
   std::size_t bytes(std::int64_t elements) const {
@@ -135,7 +138,9 @@ class Reduction : public EngineRun {
                             {apart / element_, 1},
                             call_.key.device};
       const CollectiveOptions options{.op = rules_.op == ReduceOp::mean ? ReduceOp::sum : rules_.op,
-                                      .nan = call_.key.policies.nan};
+                                      .nan = call_.key.policies.nan,
+                                      .accumulate = call_.key.policies.accumulate,
+                                      .fp8 = call_.key.policies.fp8};
       reduce_ranks(rows, {piece.partials, parts_.dtype, {elements}, {}, call_.key.device}, options);
       return piece.partials;
     }

@@ -81,6 +81,10 @@ class SameResult(RunTest):
             ["--collective", "all_gather_v", "--counts", "[3, 0, 1, 2, 4]", "--shape", "5,4"],
             ["--groups", "[[0, 4], [3, 1, 2]]", "--shape", "5,8"],
             ["--op", "min_loc", "--shape", "5,8"],
+            ["--collective", "reduce", "--op", "max_loc", "--root", "4", "--shape", "5,8"],
+            ["--collective", "reduce", "--shape", "5,0"],
+            ["--collective", "gather", "--shape", "5,0"],
+            ["--collective", "gather_v", "--counts", "[0, 0, 0, 0, 0]", "--shape", "5,0"],
         ):
             with self.subTest(arguments=arguments):
                 right, _ = self.output_of(0, *arguments)
@@ -106,6 +110,11 @@ class SameResult(RunTest):
         for dtype in ("f32", "bf16", "i16"):
             _, report = self.output_of(3, "--engine", "mpi", "--dtype", dtype, "--shape", "10,5000")
             self.assertEqual(report["equal_ranks"], 10)
+
+    def test_what_is_asked_of_partial_results_holds_inside_a_process(self):
+        arguments = ["--op", "sum", "--dtype", "bf16", "--accumulate", "storage", "--shape", "8,4096"]
+        right, _ = self.output_of(0, *arguments)
+        self.assertEqual(self.output_of(1, *arguments, "--engine", "mpi")[0], right)
 
     def test_a_file_is_read_in_blocks(self):
         header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (5, 3), }"
@@ -135,6 +144,16 @@ class BadUse(RunTest):
         self.expect_error(2, "--engine", "mpi", "--algorithm", "ring",
                           texts=["ring", "--engine schedule"])
         self.expect_error(2, "--engine", "mpi", "--groups", "[[0, 1], [2, 3]]", texts=["groups"])
+
+    def test_what_all_find_is_said_once(self):
+        for arguments, text in ((["--collective", "broadcast", "--root", "9"], "root 9"),
+                                (["--collective", "reduce_scatter", "--shape", "4,7"], "7"),
+                                (["--nccl-library", "x.so"], "--engine nccl")):
+            result = self.run_in(3, *arguments)
+            self.assertEqual(result.returncode, 2)
+            lines = [line for line in result.stderr.splitlines() if line.startswith("vranks")]
+            self.assertEqual(len(lines), 1, result.stderr)
+            self.assertIn(text, lines[0])
 
     def test_timeouts(self):
         for text in ("0", "-1", "nan", "1e99", "x"):
