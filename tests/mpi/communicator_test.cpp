@@ -8,8 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "collectives/peers/agreement.hpp"
 #include "ranks/random.hpp"
@@ -116,7 +118,8 @@ class Processes : public testing::Test {
       return;
     }
     ++compared_;
-    EXPECT_TRUE(std::memcmp(found.ours.data(), found.expected.data(), found.expected.size()) == 0)
+    EXPECT_TRUE(
+        std::ranges::equal(std::span(found.ours.data(), found.expected.size()), found.expected))
         << to_string(c, engine);
   }
 
