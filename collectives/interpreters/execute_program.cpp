@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "collectives/interpreters/message_chunks.hpp"
+#include "collectives/interpreters/program_pieces.hpp"
 #include "collectives/interpreters/rank_memory.hpp"
 #include "ranks/error.hpp"
 
@@ -32,13 +33,6 @@ std::int64_t piece_elements(const Program& program, const Layout& layout, std::i
                                   std::max<std::int64_t>(1, RankMemory::longest_chunk(layout)));
 }
 
-// A piece of chunk `k` of an instruction: elements [begin, end) of the chunk.
-struct Piece {
-  std::int32_t index = 0;  // of the instruction in its lane
-  std::int32_t k = 0;
-  std::int64_t begin = 0, end = 0;
-};
-
 // Memory of a piece, on the device and, where that isn't the host, on the host.
 struct Packet {
   DeviceBuffer device;
@@ -54,13 +48,13 @@ class ProgramRun::Machine {
           const FoldRows& rows, Device device, const RankPlaces& places, Messages& messages,
           std::int64_t piece_bytes)
       : program_(program),
-        layout_(layout),
         chunks_(program, layout),
         memory_(program.shape(), layout, rules, rows, device, ranks_here(places)),
         device_(device),
         places_(places),
         messages_(messages),
-        piece_elements_(piece_elements(program, layout, memory_.width(), piece_bytes)),
+        pieces_(program, layout, chunks_,
+                piece_elements(program, layout, memory_.width(), piece_bytes)),
         lanes_(program.lanes().size()) {}
 
   void run(std::span<const std::byte> filling) {
@@ -68,11 +62,9 @@ class ProgramRun::Machine {
     for (std::size_t l = 0; l < lanes_.size(); ++l) {
       const auto lane = static_cast<std::int32_t>(l);
       LaneState& state = lanes_[l];
-      state.begin = program_.lane_begin(lane);
       state.size = program_.lane_size(lane);
       if (!memory_.is_here(rank_of(lane)) || state.size == 0) continue;
-      state.at = first_of(lane, 0);
-      state.asked = first_of(lane, 0);
+      state.at = state.asked = pieces_.first(lane, 0);
       enter(lane);
       working.push_back(lane);
     }
@@ -103,7 +95,7 @@ class ProgramRun::Machine {
     std::int64_t begin, end;
   };
   struct LaneState {
-    std::int32_t begin = 0, size = 0;
+    std::int32_t size = 0;        // instructions
     Piece at;                     // what comes next
     Piece asked;                  // the first message that isn't asked for
     std::deque<Asked> under_way;  // from another process
@@ -130,88 +122,31 @@ class ProgramRun::Machine {
     return static_cast<std::size_t>(elements * memory_.width());
   }
 
-  // --- pieces ---
-
-  const Instruction& instruction(std::int32_t lane, const Piece& piece) {
-    return program_.instruction(state(lane).begin + piece.index);
-  }
-  std::int64_t length(std::int32_t lane, const Piece& piece) {
-    if (instruction(lane, piece).kind == InstructionKind::nop) return 0;
-    return layout_.length(chunks_.of(state(lane).begin + piece.index, piece.k).result);
-  }
-  // The first piece of that instruction; one without elements is passed on too.
-  Piece first_of(std::int32_t lane, std::int32_t index) {
-    Piece piece{.index = index};
-    if (index < state(lane).size) piece.end = std::min(length(lane, piece), piece_elements_);
-    return piece;
-  }
-  Piece next(std::int32_t lane, Piece piece) {
-    if (const std::int64_t all = length(lane, piece); piece.end < all) {
-      piece.begin = piece.end;
-      piece.end = std::min(all, piece.end + piece_elements_);
-      return piece;
-    }
-    if (piece.k + 1 < instruction(lane, piece).count) {
-      ++piece.k;
-      piece.begin = 0;
-      piece.end = std::min(length(lane, piece), piece_elements_);
-      return piece;
-    }
-    return first_of(lane, piece.index + 1);
+  const Instruction& instruction(std::int32_t lane, const Piece& piece) const {
+    return program_.instruction(pieces_.number(lane, piece));
   }
 
   // --- waits ---
-
-  // The chunks of its rank that an instruction touches.
-  struct Touched {
-    LocalChunk chunk;
-    std::int32_t count;
-  };
-  static std::vector<Touched> touched(const Instruction& i) {
-    const InstructionInfo& does = info(i.kind);
-    std::vector<Touched> all;
-    if (does.reads_a) all.push_back({i.a, i.count});
-    if (does.reads_b) all.push_back({i.b, i.count});
-    if (does.writes) all.push_back({i.dst, i.count});
-    return all;
-  }
-  // Whether both touch the same chunks in the same order, or different ones.
-  static bool are_aligned(const Touched& a, const Touched& b) {
-    if (a.chunk.slot != b.chunk.slot) return true;
-    if (a.chunk.index == b.chunk.index) return true;
-    return a.chunk.index + a.count <= b.chunk.index || b.chunk.index + b.count <= a.chunk.index;
-  }
-  static bool are_aligned(const Instruction& a, const Instruction& b) {
-    for (const Touched& x : touched(a))
-      for (const Touched& y : touched(b))
-        if (!are_aligned(x, y)) return false;
-    return true;
-  }
 
   // What holds for all pieces of a lane's next instruction. One that waits for an instruction on
   // the same chunks can follow it piece by piece.
   void enter(std::int32_t lane) {
     LaneState& s = state(lane);
     if (s.at.index == s.size) return;
-    const std::int32_t number = s.begin + s.at.index;
-    const Instruction& i = program_.instruction(number);
+    const std::int32_t number = pieces_.number(lane, s.at);
     s.piecewise.clear();
     for (const Place& wait : program_.waits(number))
-      s.piecewise.push_back(i.kind != InstructionKind::nop &&
-                            are_aligned(i, program_.instruction(program_.number(wait))));
-    s.defers = !are_aligned(i, i);
+      s.piecewise.push_back(pieces_.can_follow(number, program_.number(wait)));
+    s.defers = !pieces_.are_aligned(number, number);
   }
   bool is_ready(std::int32_t lane) {
     const LaneState& s = state(lane);
-    const std::span<const Place> waits = program_.waits(s.begin + s.at.index);
+    const std::span<const Place> waits = program_.waits(pieces_.number(lane, s.at));
     for (std::size_t w = 0; w < waits.size(); ++w) {
-      const Piece& other = state(waits[w].lane).at;
-      if (other.index > waits[w].index) continue;
-      if (!s.piecewise[w] || other.index < waits[w].index || state(waits[w].lane).defers)
-        return false;
-      if (other.k < s.at.k || (other.k == s.at.k && other.begin < s.at.end)) return false;
-      // A piece without elements is done only with all of it.
-      if (s.at.begin == s.at.end && other.k == s.at.k) return false;
+      const LaneState& other = state(waits[w].lane);
+      if (other.at.index > waits[w].index) continue;
+      if (!s.piecewise[w] || other.at.index < waits[w].index || other.defers) return false;
+      if (!other.at.is_behind(s.at)) return false;
     }
     return true;
   }
@@ -220,7 +155,7 @@ class ProgramRun::Machine {
 
   PacketPtr packet() {
     if (free_.empty())
-      return std::make_unique<Packet>(DeviceBuffer(bytes(piece_elements_), device_),
+      return std::make_unique<Packet>(DeviceBuffer(bytes(pieces_.most_elements()), device_),
                                       std::vector<std::byte>());
     PacketPtr packet = std::move(free_.back());
     free_.pop_back();
@@ -231,7 +166,7 @@ class ProgramRun::Machine {
   // Where the bytes of a packet are sent from and arrive.
   std::span<std::byte> wire(Packet& packet, std::int64_t elements) {
     if (device_.kind == DeviceKind::cpu) return {packet.data(), bytes(elements)};
-    packet.host.resize(bytes(piece_elements_));
+    packet.host.resize(bytes(pieces_.most_elements()));
     return std::span(packet.host).first(bytes(elements));
   }
 
@@ -247,7 +182,7 @@ class ProgramRun::Machine {
             messages_.receive(process_of(rank_of(sender)), lane, wire(*one.packet, one.elements));
         s.under_way.push_back(std::move(one));
       }
-      s.asked = next(lane, s.asked);
+      s.asked = pieces_.next(lane, s.asked);
     }
   }
   // The message of the lane's next piece, if it is there.
@@ -297,61 +232,8 @@ class ProgramRun::Machine {
 
   // --- arithmetic ---
 
-  // One operand of a piece: a message, or a chunk of the rank.
-  struct Source {
-    const std::byte* message = nullptr;
-    Slot slot = Slot::scratch;
-    std::vector<Stretch> stretches;
-    bool is_leaf() const { return message == nullptr && slot == Slot::input; }
-  };
-  Source message_source(const Packet& packet, std::int64_t elements) const {
-    return {packet.data(), Slot::scratch, {{0, elements, 0}}};
-  }
-  Source memory_source(const ChunkPlace& place, const Piece& piece) const {
-    return {nullptr, place.slot, memory_.stretches(place, piece.begin, piece.end)};
-  }
-  const std::byte* address(std::int32_t rank, const Source& source, std::int64_t at) const {
-    return source.message ? source.message + at * memory_.width()
-                          : memory_.at(rank, source.slot, at);
-  }
-
-  void add_moves(std::vector<Hop>& hops, std::int32_t rank, const Source& from,
-                 std::byte* to) const {
-    std::int64_t done = 0;
-    for (const Stretch& stretch : from.stretches) {
-      std::byte* const dst = to + done * memory_.width();
-      hops.push_back(from.message
-                         ? memory_.move(address(rank, from, stretch.at), dst, stretch.length)
-                         : memory_.move(rank, from.slot, stretch, dst));
-      done += stretch.length;
-    }
-  }
-  void add_moves(std::vector<Hop>& hops, const std::byte* from, const ChunkPlace& to,
-                 std::int64_t begin, std::int64_t end) const {
-    std::int64_t done = 0;
-    for (const Stretch& stretch : memory_.stretches(to, begin, end)) {
-      hops.push_back(memory_.move(from + done * memory_.width(),
-                                  memory_.at(to.rank, to.slot, stretch.at), stretch.length));
-      done += stretch.length;
-    }
-  }
-  // `own`: 1 or 2, the operand that is the combining rank's own; 0: none.
-  void add_combines(std::vector<Hop>& hops, std::int32_t rank, const Source& left,
-                    const Source& right, std::uint8_t own, std::byte* to) const {
-    side_by_side(left.stretches, right.stretches,
-                 [&](std::int64_t done, const Stretch& a, const Stretch& b) {
-                   hops.push_back({.kind = Hop::Kind::combine,
-                                   .a_is_leaf = left.is_leaf(),
-                                   .b_is_leaf = right.is_leaf(),
-                                   .own = own,
-                                   .a = address(rank, left, a.at),
-                                   .b = address(rank, right, b.at),
-                                   .a_row = rank,
-                                   .b_row = rank,
-                                   .dst = to + done * memory_.width(),
-                                   .elements = a.length,
-                                   .position = own == 1 ? a.position : b.position});
-                 });
+  static HopOperand contents(const Packet& packet, std::int64_t elements) {
+    return {.message = packet.data(), .stretches = {{0, elements, 0}}};
   }
 
   // The lane's next piece, if all that it needs is there.
@@ -366,7 +248,7 @@ class ProgramRun::Machine {
     if (does.receives && !(message = take(lane))) return false;
     if (i.kind != InstructionKind::nop) compute(lane, i, std::move(message));
     const std::int32_t before = s.at.index;
-    s.at = next(lane, s.at);
+    s.at = pieces_.next(lane, s.at);
     if (s.at.index != before) {
       write_deferred(s);
       enter(lane);
@@ -380,13 +262,16 @@ class ProgramRun::Machine {
     const InstructionInfo& does = info(i.kind);
     const std::int32_t rank = rank_of(lane);
     const std::int64_t elements = piece.end - piece.begin;
-    const MessageChunks::Chunks& chunks = chunks_.of(s.begin + piece.index, piece.k);
+    const MessageChunks::Chunks& chunks = chunks_.of(pieces_.number(lane, piece), piece.k);
     const auto place = [&](const LocalChunk& chunk, std::int32_t whole) {
       return ChunkPlace{rank, chunk.slot, chunk.index + piece.k, whole};
     };
-    Source a, b;
-    if (does.reads_a) a = memory_source(place(i.a, chunks.a), piece);
-    if (does.reads_b) b = memory_source(place(i.b, chunks.b), piece);
+    const auto operand = [&](const LocalChunk& chunk, std::int32_t whole) {
+      return memory_.operand(place(chunk, whole), piece.begin, piece.end);
+    };
+    HopOperand a, b;
+    if (does.reads_a) a = operand(i.a, chunks.a);
+    if (does.reads_b) b = operand(i.b, chunks.b);
     ChunkPlace dst;
     if (does.writes) {
       dst = place(i.dst, chunks.result);
@@ -417,13 +302,13 @@ class ProgramRun::Machine {
         to = result->data();
       }
       if (does.combines_message()) {
-        const Source received = message_source(*message, elements);
+        const HopOperand received = contents(*message, elements);
         const std::uint8_t own = !a.is_leaf() ? 0 : i.own_left ? 1 : 2;
-        add_combines(hops, rank, i.own_left ? a : received, i.own_left ? received : a, own, to);
+        memory_.add_combines(hops, i.own_left ? a : received, i.own_left ? received : a, own, to);
       } else if (does.reads_b) {
-        add_combines(hops, rank, a, b, b.is_leaf() ? 2 : a.is_leaf() ? 1 : 0, to);
+        memory_.add_combines(hops, a, b, b.is_leaf() ? 2 : a.is_leaf() ? 1 : 0, to);
       } else {
-        add_moves(hops, rank, a, to);
+        memory_.add_moves(hops, a, to);
       }
       memory_.run(hops);
       if (message) give_back(std::move(message));
@@ -431,13 +316,14 @@ class ProgramRun::Machine {
     if (!result) return;
     if (does.writes && !s.defers) {
       hops.clear();
-      add_moves(hops, result->data(), dst, piece.begin, piece.end);
+      memory_.add_moves(hops, result->data(), dst, piece.begin, piece.end);
       memory_.run(hops);
     }
     if (does.sends && does.writes && s.defers) {
       PacketPtr kept = packet();
-      const Hop hop = memory_.move(result->data(), kept->data(), elements);
-      memory_.run({&hop, 1});
+      hops.clear();
+      memory_.add_moves(hops, contents(*result, elements), kept->data());
+      memory_.run(hops);
       s.deferred.push_back({std::move(kept), dst, piece.begin, piece.end});
     } else if (does.writes && s.defers) {
       s.deferred.push_back({std::move(result), dst, piece.begin, piece.end});
@@ -452,20 +338,19 @@ class ProgramRun::Machine {
   void write_deferred(LaneState& s) {
     std::vector<Hop> hops;
     for (const Deferred& each : s.deferred)
-      add_moves(hops, each.packet->data(), each.place, each.begin, each.end);
+      memory_.add_moves(hops, each.packet->data(), each.place, each.begin, each.end);
     memory_.run(hops);
     for (Deferred& each : s.deferred) give_back(std::move(each.packet));
     s.deferred.clear();
   }
 
   const Program& program_;
-  const Layout& layout_;
   MessageChunks chunks_;
   RankMemory memory_;
   Device device_;
   const RankPlaces& places_;
   Messages& messages_;
-  std::int64_t piece_elements_;
+  ProgramPieces pieces_;
   std::vector<LaneState> lanes_;
   std::vector<std::pair<Messages::Ticket, PacketPtr>> sent_;  // not yet gone
   std::vector<PacketPtr> free_;

@@ -103,12 +103,7 @@ class Steps {
             fail(t, fmt::format("{} elements are written to a chunk of {}", length,
                                 layout_.length(dst.whole)));
         }
-        std::int64_t done = 0;
-        for (const Stretch& stretch : memory_.stretches(dst)) {
-          moves.push_back(memory_.move(stage + done * memory_.width(),
-                                       memory_.at(dst.rank, dst.slot, stretch.at), stretch.length));
-          done += stretch.length;
-        }
+        memory_.add_moves(moves, stage, dst, 0, length);
         writes.emplace_back(&t.dst, dst.index, a.whole);
         at += length;
       }
@@ -133,30 +128,15 @@ class Steps {
 
   void add_hops(std::vector<Hop>& hops, const Transfer& t, const ChunkPlace& a, const ChunkPlace& b,
                 std::byte* stage) const {
-    const bool a_is_leaf = t.a.slot == Slot::input, b_is_leaf = t.b.slot == Slot::input;
-    const std::vector<Stretch> in_a = memory_.stretches(a), in_b = memory_.stretches(b);
-    side_by_side(in_a, in_b, [&](std::int64_t done, Stretch from_a, Stretch from_b) {
-      std::byte* const to = stage + done * memory_.width();
-      if (t.action == Action::copy) {
-        hops.push_back(memory_.move(t.a.rank, t.a.slot, from_a, to));
-        return;
-      }
-      Hop hop{.kind = Hop::Kind::combine,
-              .a_is_leaf = a_is_leaf,
-              .b_is_leaf = b_is_leaf,
-              .a = memory_.at(t.a.rank, t.a.slot, from_a.at),
-              .b = memory_.at(t.b.rank, t.b.slot, from_b.at),
-              .a_row = t.a.rank,
-              .b_row = t.b.rank,
-              .dst = to,
-              .elements = from_a.length};
-      if (b_is_leaf && t.b.rank == t.dst.rank)
-        hop.own = 2;
-      else if (a_is_leaf && t.a.rank == t.dst.rank)
-        hop.own = 1;
-      hop.position = hop.own == 1 ? from_a.position : from_b.position;
-      hops.push_back(hop);
-    });
+    if (t.action == Action::copy) return memory_.add_moves(hops, memory_.operand(a), stage);
+    const auto is_own = [&](const ChunkRef& operand) {
+      return operand.slot == Slot::input && operand.rank == t.dst.rank;
+    };
+    memory_.add_combines(hops, memory_.operand(a), memory_.operand(b),
+                         is_own(t.b)   ? 2
+                         : is_own(t.a) ? 1
+                                       : 0,
+                         stage);
   }
 
   std::vector<SlotState> changed_state() {

@@ -85,11 +85,42 @@ Hop RankMemory::move(const std::byte* from, std::byte* to, std::int64_t elements
           .elements = elements};
 }
 
-Hop RankMemory::move(std::int32_t rank, Slot slot, const Stretch& from, std::byte* to) const {
-  Hop hop = move(at(rank, slot, from.at), to, from.length);
-  hop.a_is_leaf = hop.a_is_leaf || slot == Slot::input;
-  hop.a_row = rank;
-  return hop;
+void RankMemory::add_moves(std::vector<Hop>& hops, const HopOperand& from, std::byte* to) const {
+  std::int64_t done = 0;
+  for (const Stretch& stretch : from.stretches) {
+    Hop& hop =
+        hops.emplace_back(move(address(from, stretch.at), to + done * width_, stretch.length));
+    hop.a_is_leaf = hop.a_is_leaf || from.is_leaf();
+    hop.a_row = from.rank;
+    done += stretch.length;
+  }
+}
+
+void RankMemory::add_moves(std::vector<Hop>& hops, const std::byte* from, const ChunkPlace& to,
+                           std::int64_t begin, std::int64_t end) const {
+  std::int64_t done = 0;
+  for (const Stretch& stretch : stretches(to, begin, end)) {
+    hops.push_back(move(from + done * width_, at(to.rank, to.slot, stretch.at), stretch.length));
+    done += stretch.length;
+  }
+}
+
+void RankMemory::add_combines(std::vector<Hop>& hops, const HopOperand& left,
+                              const HopOperand& right, std::uint8_t own, std::byte* to) const {
+  side_by_side(left.stretches, right.stretches,
+               [&](std::int64_t done, const Stretch& a, const Stretch& b) {
+                 hops.push_back({.kind = Hop::Kind::combine,
+                                 .a_is_leaf = left.is_leaf(),
+                                 .b_is_leaf = right.is_leaf(),
+                                 .own = own,
+                                 .a = address(left, a.at),
+                                 .b = address(right, b.at),
+                                 .a_row = left.rank,
+                                 .b_row = right.rank,
+                                 .dst = to + done * width_,
+                                 .elements = a.length,
+                                 .position = own == 1 ? a.position : b.position});
+               });
 }
 
 bool RankMemory::tells_ranks() const {

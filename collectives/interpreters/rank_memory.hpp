@@ -48,6 +48,16 @@ struct ChunkPlace {
   std::int32_t whole = 0;  // chunk of the whole vector whose elements it holds
 };
 
+// What a hop reads: elements of a chunk, or of a message, which lie one behind the other.
+struct HopOperand {
+  std::int32_t rank = 0;               // whose chunk it is
+  const std::byte* message = nullptr;  // null: a chunk
+  Slot slot = Slot::scratch;
+  std::vector<Stretch> stretches;
+
+  bool is_leaf() const { return message == nullptr && slot == Slot::input; }
+};
+
 class RankMemory {
  public:
   // `ranks`: those that live here, in ascending order; rows are those of all ranks (null where they
@@ -72,9 +82,22 @@ class RankMemory {
   // Where that element of the slot lies.
   std::byte* at(std::int32_t rank, Slot slot, std::int64_t element) const;
 
-  // Partial results as they are; elements where nothing is computed. A leaf is lifted.
-  Hop move(const std::byte* from, std::byte* to, std::int64_t elements) const;
-  Hop move(std::int32_t rank, Slot slot, const Stretch& from, std::byte* to) const;
+  HopOperand operand(const ChunkPlace& place) const {
+    return {place.rank, nullptr, place.slot, stretches(place)};
+  }
+  HopOperand operand(const ChunkPlace& place, std::int64_t begin, std::int64_t end) const {
+    return {place.rank, nullptr, place.slot, stretches(place, begin, end)};
+  }
+
+  // Hops for partial results as they are, and elements where nothing is computed; leaves are
+  // lifted.
+  void add_moves(std::vector<Hop>& hops, const HopOperand& from, std::byte* to) const;
+  // The same to elements [begin, end) of a chunk.
+  void add_moves(std::vector<Hop>& hops, const std::byte* from, const ChunkPlace& to,
+                 std::int64_t begin, std::int64_t end) const;
+  // Hops that combine. `own`: 1 or 2, the operand that is the combining rank's own input; 0: none.
+  void add_combines(std::vector<Hop>& hops, const HopOperand& left, const HopOperand& right,
+                    std::uint8_t own, std::byte* to) const;
   void run(std::span<const Hop> hops) const { backend_.run_hops(hops, rules_, device_.index); }
 
   // Lowers what lies in the outputs to the caller's rows. `filling`: see execute_steps(). Throws
@@ -101,6 +124,10 @@ class RankMemory {
   std::int64_t element_bytes() const { return static_cast<std::int64_t>(size_bytes(rules_.dtype)); }
   std::size_t bytes(std::int64_t elements) const {
     return static_cast<std::size_t>(elements * width_);
+  }
+  Hop move(const std::byte* from, std::byte* to, std::int64_t elements) const;
+  const std::byte* address(const HopOperand& from, std::int64_t element) const {
+    return from.message ? from.message + element * width_ : at(from.rank, from.slot, element);
   }
   bool tells_ranks() const;
   void fill(std::int32_t rank, std::span<const std::byte> filling) const;

@@ -96,8 +96,9 @@ class Communicator::Processes {
     for (const Own& each : all) {
       counts.push_back(each.ranks);
       // Pieces have to be the same everywhere.
-      options_.piece_bytes = std::clamp<std::int64_t>(each.piece_bytes, 1, options_.piece_bytes);
+      options_.piece_bytes = std::min(options_.piece_bytes, each.piece_bytes);
     }
+    options_.piece_bytes = std::max<std::int64_t>(options_.piece_bytes, 1);
     firsts_.push_back(0);
     for (std::size_t p = 0; p < counts.size(); ++p) {
       if (counts[p] < 1)
@@ -314,8 +315,11 @@ Communicator::Processes::Prepared::Prepared(Processes& all, Collective collectiv
                            name(ranks.dtype()), to_string(ranks.device())));
     }
   }
-  // In place is the very memory; other overlaps would be written before they are read.
-  const bool is_in_place = !in.empty() && !out.empty() && in.rows().row(0) == out.rows().row(0);
+  // In place every row starts where its input does; other overlaps would be written before they are
+  // read.
+  bool is_in_place = !in.empty() && !out.empty();
+  for (std::int64_t r = 0; is_in_place && r < out.ranks(); ++r)
+    is_in_place = in.rows().row(r) == out.rows().row(r);
   if (!is_in_place) refuse_overlap(out, "output", in, "input");
   refuse_overlap(ranks, "ranks", in, "input");
   refuse_overlap(ranks, "ranks", out, "output");
