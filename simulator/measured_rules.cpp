@@ -104,8 +104,8 @@ constexpr std::array algorithms{
     AlgorithmRule{open_mpi, "all_reduce reduce_scatter all_gather", "ring_over", "ring"},
     AlgorithmRule{open_mpi, "all_reduce", "rabenseifner_over", "halving_doubling"},
     AlgorithmRule{open_mpi, "reduce_scatter", "recursive_halving_over", "ompi_recursive_halving"},
-    AlgorithmRule{open_mpi, "reduce_scatter", "recursive_distance_doubling_over",
-                  "halving_doubling"},
+    AlgorithmRule{open_mpi, "reduce_scatter", "recursive_distance_doubling_over", "ompi_butterfly"},
+    AlgorithmRule{open_mpi, "all_gather", "k_bruck_over", "ompi_bruck"},  // with k = 2
 
     // Fujitsu MPI: Open MPI's algorithms, and its own for the torus, which have other names.
     AlgorithmRule{"fugaku", "all_reduce", "default-basic_linear", "ompi_linear"},
