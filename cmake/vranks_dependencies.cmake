@@ -4,6 +4,7 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(fmt REQUIRED)
 find_package(hwy REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(yaml-cpp REQUIRED)
 
 # --- MPI ---
 set(VRANKS_HAVE_MPI OFF)

@@ -5,8 +5,8 @@
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/vranks)
-install(TARGETS vranks vranks_ranks vranks_kernels vranks_collectives EXPORT vranks_targets
-        ARCHIVE FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/vranks
+install(TARGETS vranks vranks_ranks vranks_kernels vranks_collectives vranks_simulator
+        EXPORT vranks_targets ARCHIVE FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/vranks
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/vranks)
 if(VRANKS_BUILD_CLI)
   install(TARGETS vranks_cli RUNTIME)
