@@ -7,7 +7,7 @@ namespace vranks {
 std::span<const CostInfo> cost_infos() {
   static constexpr CostInfo rows[] = {
 #define X(name, quantity, value, meaning) \
-  {#name, Quantity::quantity, value, meaning, &Costs::name},
+  {#name, Quantity::quantity, value, meaning, &MessageCosts::name},
       VR_COSTS(X)
 #undef X
   };

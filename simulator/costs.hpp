@@ -18,32 +18,32 @@ enum class Quantity : std::uint8_t { time, bandwidth, bytes, ratio, count };
 
 // name, quantity, value where a file says nothing (0 of a bandwidth or limit: there is none), what
 // it is
-#define VR_COSTS(X)                                                                             \
-  X(launch, time, 0, "once a call, before any rank starts")                                     \
-  X(floor, time, 0, "least time between two calls that the host reaches; hides shorter ones")   \
-  X(message_latency, time, 0, "delay of a message, on top of that of its links")                \
-  X(message_overhead, time, 0, "of a rank's core, for each message that it sends")              \
-  X(eager_limit, bytes, 0, "messages up to it are copied instead of meeting their receiver")    \
-  X(eager_bandwidth, bandwidth, 0, "of those copies, in place of the links' bandwidth")         \
-  X(rendezvous, time, 0, "before the first byte of a longer message")                           \
-  X(exchange_limit, bytes, 0, "longer messages share bandwidth with one that comes back")       \
-  X(lane_bandwidth, bandwidth, 0, "most that one lane (a thread block) sends or combines")      \
-  X(link_efficiency, ratio, 1, "share of a link's bandwidth that is left for data")             \
-  X(piece_bytes, bytes, 0, "a message moves in pieces of that size")                            \
-  X(slots, count, 0, "most pieces under way from one rank to another on one channel")           \
-  X(reduce_bandwidth, bandwidth, 0, "results that a rank's core combines")                      \
-  X(copy_bandwidth, bandwidth, 0, "copies inside a rank")                                       \
-  X(cache_bytes, bytes, 0, "vectors that fit are combined and copied at no cost")               \
+#define VR_COSTS(X)                                                                               \
+  X(launch, time, 0, "once a call, before any rank starts")                                       \
+  X(floor, time, 0, "least time between two calls that the host reaches; hides shorter ones")     \
+  X(message_latency, time, 0, "delay of a message, on top of that of its links")                  \
+  X(message_overhead, time, 0, "of a rank's core, for each message that it sends")                \
+  X(eager_limit, bytes, 0, "messages up to it are copied instead of meeting their receiver")      \
+  X(eager_bandwidth, bandwidth, 0, "of those copies, in place of the links' bandwidth")           \
+  X(rendezvous, time, 0, "before the first byte of a longer message")                             \
+  X(exchange_limit, bytes, 0, "longer messages share bandwidth with one that comes back")         \
+  X(lane_bandwidth, bandwidth, 0, "most that one lane (a thread block) sends or combines")        \
+  X(link_efficiency, ratio, 1, "share of a link's bandwidth that is left for data")               \
+  X(piece_bytes, bytes, 0, "a message moves in pieces of that size")                              \
+  X(slots, count, 0, "most pieces under way from one rank to another on one channel")             \
+  X(reduce_bandwidth, bandwidth, 0, "results that a rank's core combines")                        \
+  X(copy_bandwidth, bandwidth, 0, "copies inside a rank")                                         \
+  X(cache_bytes, bytes, 0, "vectors that fit are combined and copied at no cost")                 \
   X(input_copy_bandwidth, bandwidth, 0, "of the input into the output, where a reduction starts") \
-  X(alloc_bandwidth, bandwidth, 0, "of the first touch of temporary memory")                    \
+  X(alloc_bandwidth, bandwidth, 0, "of the first touch of temporary memory")                      \
   X(alloc_limit, bytes, 0, "temporary memory up to it is there already")
 
-struct Costs {
+struct MessageCosts {
 #define X(name, quantity, value, meaning) double name = value;
   VR_COSTS(X)
 #undef X
 
-  bool operator==(const Costs&) const = default;
+  bool operator==(const MessageCosts&) const = default;
 };
 
 struct CostInfo {
@@ -51,7 +51,7 @@ struct CostInfo {
   Quantity quantity;
   double value;  // by default
   std::string_view meaning;
-  double Costs::*member;
+  double MessageCosts::*member;
 };
 
 // Every row, in the order of the table.

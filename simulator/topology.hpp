@@ -24,14 +24,17 @@ struct Link {
   std::string name;      // "node 1: gpu 3 -> switch"
   double bandwidth = 0;  // bytes a second
   double latency = 0;    // seconds that it delays a byte
+  // Of a host's memory: bytes that its caches hold. Of more, only the share that they miss passes
+  // it. 0: everything does.
+  double cache = 0;
 };
 
 // The software of a machine: costs in general, and of each protocol.
 struct SoftwareCosts {
-  Costs costs;                                      // where a protocol has none of its own
-  std::array<std::optional<Costs>, 3> protocols = {};  // by Protocol
+  MessageCosts costs;  // where a protocol has none of its own
+  std::array<std::optional<MessageCosts>, 3> protocols = {};  // by Protocol
 
-  const Costs& of(Protocol protocol) const {
+  const MessageCosts& of(Protocol protocol) const {
     const auto& own = protocols[static_cast<std::size_t>(protocol)];
     return own ? *own : costs;
   }

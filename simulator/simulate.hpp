@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The clock: runs a program on a machine and says when everything happens. docs/model.md has the
+// rules and their limits.
+#pragma once
+
+#include "simulator/costs.hpp"
+#include "simulator/sized_program.hpp"
+#include "simulator/timeline.hpp"
+#include "simulator/topology.hpp"
+
+namespace vranks {
+
+struct SimulationOptions {
+  bool keep_events = false;  // about 64 bytes a piece
+};
+
+// Times the program on that machine. Nothing is random: equal arguments give equal bits. Throws
+// bad_argument if the machine has fewer ranks than the program, and, naming rank, lane and step,
+// for a program that blocks.
+Timeline simulate(const SizedProgram& program, const Topology& topology, const MessageCosts& costs,
+                  const SimulationOptions& options = {});
+
+}  // namespace vranks

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program with the sizes of its messages. Where chunks are several intervals (NCCL's windows) the
+// lanes do all their instructions for the first intervals, then all for the second, and so on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "collectives/interpreters/message_chunks.hpp"
+#include "collectives/layout.hpp"
+#include "collectives/program.hpp"
+
+namespace vranks {
+
+class SizedProgram {
+ public:
+  // The program has to live as long. `element_bytes` of the layout's elements. Throws as
+  // MessageChunks, and bad_argument for lanes whose messages don't fit together.
+  SizedProgram(const Program& program, const Layout& layout, std::int64_t element_bytes);
+
+  const Program& program() const { return program_; }
+  std::int32_t windows() const { return windows_; }
+  // What instruction `number` moves or makes in that window.
+  std::int64_t bytes(std::int32_t number, std::int32_t window) const {
+    return bytes_[static_cast<std::size_t>(size_of_[static_cast<std::size_t>(number)]) *
+                      static_cast<std::size_t>(windows_) +
+                  static_cast<std::size_t>(window)];
+  }
+  // Of a rank: its longest slot, and the memory that its results need beside input and output: its
+  // scratch chunks, and the longest message that it combines.
+  std::int64_t vector_bytes() const { return vector_bytes_; }
+  std::int64_t temporary_bytes(std::int32_t rank) const {
+    return temporary_bytes_[static_cast<std::size_t>(rank)];
+  }
+  // Whether both work on the same chunks one after the other, so that an instruction that waits
+  // for the other one can follow it piece by piece.
+  bool can_follow(std::int32_t number, std::int32_t other) const {
+    return size_of_[static_cast<std::size_t>(number)] ==
+               size_of_[static_cast<std::size_t>(other)] &&
+           first_chunk_[static_cast<std::size_t>(number)] ==
+               first_chunk_[static_cast<std::size_t>(other)];
+  }
+
+ private:
+  const Program& program_;
+  std::int32_t windows_ = 1;
+  std::vector<std::int32_t> size_of_;      // of each instruction: which of the sizes
+  std::vector<std::int32_t> first_chunk_;  // of each instruction, of the whole vector; -1: none
+  std::vector<std::int64_t> bytes_;        // [size][window]
+  std::int64_t vector_bytes_ = 0;
+  std::vector<std::int64_t> temporary_bytes_;
+};
+
+}  // namespace vranks
