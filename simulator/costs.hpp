@@ -29,7 +29,8 @@ enum class Quantity : std::uint8_t { time, bandwidth, bytes, ratio, count };
   X(exchange_limit, bytes, 0, "longer messages share bandwidth with one that comes back")         \
   X(lane_bandwidth, bandwidth, 0, "most that one lane (a thread block) sends or combines")        \
   X(link_efficiency, ratio, 1, "share of a link's bandwidth that is left for data")               \
-  X(piece_bytes, bytes, 0, "a message moves in pieces of that size")                              \
+  X(tile_bytes, bytes, 0, "of a chunk, for which lanes do all of their program before the next")  \
+  X(piece_bytes, bytes, 0, "a tile moves in pieces of that size")                                 \
   X(slots, count, 0, "most pieces under way from one rank to another on one channel")             \
   X(reduce_bandwidth, bandwidth, 0, "results that a rank's core combines")                        \
   X(copy_bandwidth, bandwidth, 0, "copies inside a rank")                                         \

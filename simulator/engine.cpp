@@ -362,6 +362,10 @@ void Engine::share_exchange(std::int32_t number, bool starts) {
 
 void Engine::end_transmission(std::int32_t number) {
   LaneState& l = lane(number);
+  ++l.sent;
+  const double arrival = now_ + l.latency;
+  const std::int32_t event =
+      keeps_ ? keep(number, TimedEvent::Kind::message, l.phase_begin, now_, arrival) : -1;
   if (shares_.is_active(number)) {
     for (const std::int32_t link : shares_.route(number)) {
       const auto i = static_cast<std::size_t>(link);
@@ -370,10 +374,6 @@ void Engine::end_transmission(std::int32_t number) {
     shares_.end(number);
     share_exchange(number, false);
   }
-  ++l.sent;
-  const double arrival = now_ + l.latency;
-  const std::int32_t event =
-      keeps_ ? keep(number, TimedEvent::Kind::message, l.phase_begin, now_, arrival) : -1;
   LaneState& receiver = lane(l.receiver);
   deliver(receiver, arrival, event);
   if (receiver.block == Block::message) {
@@ -419,6 +419,15 @@ std::int32_t Engine::keep(std::int32_t number, TimedEvent::Kind kind, double beg
                    .end = end,
                    .arrival = arrival,
                    .cause = l.cause};
+  // What it had of each link at its end says well enough which one held it.
+  double least = std::numeric_limits<double>::infinity();
+  if (kind == TimedEvent::Kind::message && shares_.is_active(number))
+    for (const std::int32_t link : shares_.route(number)) {
+      const double share = shares_.capacity(link) / link_flows_[static_cast<std::size_t>(link)];
+      if (share >= least) continue;
+      least = share;
+      event.link = link;
+    }
   l.last_event = l.cause = static_cast<std::int32_t>(timeline_.events.size());
   timeline_.events.push_back(event);
   return l.last_event;

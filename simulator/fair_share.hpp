@@ -25,6 +25,7 @@ class FairShare {
   // Bytes a second that a flow would have alone.
   double alone(std::int32_t flow) const { return flows_[index(flow)].alone; }
   double rate(std::int32_t flow) const { return flows_[index(flow)].rate; }
+  double capacity(std::int32_t link) const { return links_[index(link)].capacity; }
   std::span<const std::int32_t> route(std::int32_t flow) const;
 
   // A flow starts, of at most `cap` bytes a second (as alone() if less), or ends, or gets another

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -26,13 +27,29 @@ class SizeTable {
   std::map<std::vector<std::int64_t>, std::int32_t> numbers_;
 };
 
+// Of each interval of the chunks that have most of them: into how many tiles the longest is cut.
+std::vector<std::int64_t> tiles_of(const Layout& layout, std::int64_t element_bytes,
+                                   std::int64_t tile_bytes) {
+  std::vector<std::int64_t> tiles;
+  for (std::int32_t c = 0; c < layout.chunks(); ++c)
+    for (std::size_t i = 0; i < layout.chunk(c).size(); ++i) {
+      if (i == tiles.size()) tiles.push_back(1);
+      const std::int64_t bytes = layout.chunk(c)[i].length() * element_bytes;
+      if (tile_bytes > 0) tiles[i] = std::max(tiles[i], (bytes + tile_bytes - 1) / tile_bytes);
+    }
+  return tiles;
+}
+
 }  // namespace
 
-SizedProgram::SizedProgram(const Program& program, const Layout& layout, std::int64_t element_bytes)
+SizedProgram::SizedProgram(const Program& program, const Layout& layout, std::int64_t element_bytes,
+                           std::int64_t tile_bytes, std::int64_t most_windows)
     : program_(program) {
   const MessageChunks chunks(program, layout);
-  for (std::int32_t c = 0; c < layout.chunks(); ++c)
-    windows_ = std::max(windows_, static_cast<std::int32_t>(layout.chunk(c).size()));
+  const std::vector<std::int64_t> tiles = tiles_of(layout, element_bytes, tile_bytes);
+  all_windows_ =
+      std::max<std::int64_t>(1, std::accumulate(tiles.begin(), tiles.end(), std::int64_t{0}));
+  windows_ = static_cast<std::int32_t>(std::min(all_windows_, most_windows));
 
   SizeTable table;
   std::vector<std::int64_t> row(static_cast<std::size_t>(windows_));
@@ -40,8 +57,15 @@ SizedProgram::SizedProgram(const Program& program, const Layout& layout, std::in
   std::vector<std::int32_t> chunk_sizes;  // of each chunk of the whole vector
   for (std::int32_t c = 0; c < layout.chunks(); ++c) {
     std::ranges::fill(row, 0);
-    for (std::size_t w = 0; w < layout.chunk(c).size(); ++w)
-      row[w] = layout.chunk(c)[w].length() * element_bytes;
+    std::ranges::fill(row, 0);
+    std::size_t window = 0;
+    for (std::size_t i = 0; i < layout.chunk(c).size(); ++i) {
+      const std::int64_t bytes = layout.chunk(c)[i].length() * element_bytes;
+      for (std::int64_t t = 0; t < tiles[i] && window < row.size(); ++t, ++window)
+        row[window] = tile_bytes > 0
+                          ? std::clamp<std::int64_t>(bytes - t * tile_bytes, 0, tile_bytes)
+                          : bytes;
+    }
     chunk_sizes.push_back(table.number(row));
   }
 
@@ -49,13 +73,8 @@ SizedProgram::SizedProgram(const Program& program, const Layout& layout, std::in
   first_chunk_.reserve(static_cast<std::size_t>(program.size()));
   temporary_bytes_.assign(static_cast<std::size_t>(program.shape().ranks), 0);
   std::map<std::tuple<std::int32_t, std::int32_t>, std::int32_t> consecutive;  // first and count
-  const auto total = [&](std::int32_t size) {
-    std::int64_t sum = 0;
-    for (std::int32_t w = 0; w < windows_; ++w)
-      sum += table.bytes[static_cast<std::size_t>(size) * static_cast<std::size_t>(windows_) +
-                         static_cast<std::size_t>(w)];
-    return sum;
-  };
+  // Of chunks of the whole vector, over all windows.
+  const auto chunk_bytes = [&](std::int32_t c) { return layout.length(c) * element_bytes; };
   const auto scratch = static_cast<std::size_t>(program.shape().scratch_chunks);
   std::vector<std::int64_t> held(temporary_bytes_.size() * scratch, 0);
   std::vector<std::int64_t> longest(temporary_bytes_.size(), 0);
@@ -106,10 +125,17 @@ SizedProgram::SizedProgram(const Program& program, const Layout& layout, std::in
       for (std::int32_t k = 0; k < instruction.count; ++k) {
         std::int64_t& bytes =
             held[rank * scratch + static_cast<std::size_t>(instruction.dst.index + k)];
-        bytes = std::max(bytes, total(chunk_sizes[static_cast<std::size_t>(chunk(k))]));
+        bytes = std::max(bytes, chunk_bytes(chunk(k)));
       }
-    if (does.combines_message()) longest[rank] = std::max(longest[rank], total(size));
+    if (does.combines_message()) {
+      std::int64_t bytes = 0;
+      for (std::int32_t k = 0; k < instruction.count; ++k) bytes += chunk_bytes(chunk(k));
+      longest[rank] = std::max(longest[rank], bytes);
+    }
   }
+  for (const std::int32_t size : chunk_sizes)
+    window_bytes_ +=
+        table.bytes[static_cast<std::size_t>(size) * static_cast<std::size_t>(windows_)];
   bytes_ = std::move(table.bytes);
   for (std::size_t r = 0; r < longest.size(); ++r) {
     temporary_bytes_[r] = longest[r];

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program with the sizes of its messages. Where chunks are several intervals (NCCL's windows) the
-// lanes do all their instructions for the first intervals, then all for the second, and so on.
+// A program with the sizes of its messages. Where chunks are several intervals (NCCL's windows), or
+// are cut into tiles, the lanes do all their instructions for the first part, then all for the
+// second, and so on. Such a part is a window.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +18,18 @@ namespace vranks {
 
 class SizedProgram {
  public:
-  // The program has to live as long. `element_bytes` of the layout's elements. Throws as
-  // MessageChunks, and bad_argument for lanes whose messages don't fit together.
-  SizedProgram(const Program& program, const Layout& layout, std::int64_t element_bytes);
+  // The program has to live as long. `element_bytes` of the layout's elements; tiles of at most
+  // tile_bytes, 0: intervals aren't cut. No more than the first most_windows are kept. Throws as
+  // MessageChunks.
+  SizedProgram(const Program& program, const Layout& layout, std::int64_t element_bytes,
+               std::int64_t tile_bytes = 0, std::int64_t most_windows = INT32_MAX);
 
   const Program& program() const { return program_; }
-  std::int32_t windows() const { return windows_; }
+  std::int32_t windows() const { return windows_; }  // that are kept
+  // Of the vector; all but the last have the sizes of the first.
+  std::int64_t all_windows() const { return all_windows_; }
+  // Of the whole vector, in the first window.
+  std::int64_t window_bytes() const { return window_bytes_; }
   // What instruction `number` moves or makes in that window.
   std::int64_t bytes(std::int32_t number, std::int32_t window) const {
     return bytes_[static_cast<std::size_t>(size_of_[static_cast<std::size_t>(number)]) *
@@ -47,6 +54,7 @@ class SizedProgram {
  private:
   const Program& program_;
   std::int32_t windows_ = 1;
+  std::int64_t all_windows_ = 1, window_bytes_ = 0;
   std::vector<std::int32_t> size_of_;      // of each instruction: which of the sizes
   std::vector<std::int32_t> first_chunk_;  // of each instruction, of the whole vector; -1: none
   std::vector<std::int64_t> bytes_;        // [size][window]

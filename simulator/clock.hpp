@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The time that a call takes on a machine, from its algorithm's name on.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "collectives/algorithm.hpp"
+#include "simulator/simulate.hpp"
+
+namespace vranks {
+
+// What is timed besides the problem.
+struct TimedCall {
+  Selection selection;                   // as select() gives it
+  Protocol protocol = Protocol::simple;  // whose costs count
+  SimulationOptions options = {};
+};
+
+class Clock {
+ public:
+  // `ranks` ranks on a machine, as Machine::place(); throws as that does.
+  Clock(std::shared_ptr<const Machine> machine, std::int32_t ranks,
+        std::int32_t ranks_per_node = 0);
+
+  const Machine& machine() const { return *machine_; }
+  const Topology& topology() const { return *topology_; }
+  // The costs that count for a protocol; set_costs() changes them for all.
+  const MessageCosts& costs(Protocol protocol) const { return software_.of(protocol); }
+  SoftwareCosts& software() { return software_; }
+
+  // The program that the call runs as; kept, with a few others, for further sizes. Throws as
+  // Algorithm::build, and not_supported if it has more than most_transfers() transfers.
+  const Program& program(const Problem& problem, const Selection& selection);
+  // Throws as program() and simulate(). Precondition: the problem has the ranks of the clock.
+  Timeline time(const Problem& problem, const TimedCall& call);
+
+  // Programs take about 100 bytes a transfer.
+  static constexpr std::int64_t most_transfers() { return 40'000'000; }
+
+ private:
+  struct Kept {
+    Problem problem;  // what its schedule depends on
+    const Algorithm* algorithm;
+    Parameters parameters;
+    Schedule schedule;
+    Program program;
+  };
+  const Kept& kept(const Problem& problem, const Selection& selection);
+
+  std::shared_ptr<const Machine> machine_;
+  std::shared_ptr<const Topology> topology_;
+  SoftwareCosts software_;
+  std::list<Kept> kept_;  // latest use first
+};
+
+// The row called `name`. Throws bad_argument with what there is.
+const CostInfo& find_cost(std::string_view name);
+
+}  // namespace vranks
