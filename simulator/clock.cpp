@@ -10,7 +10,7 @@
 #include "collectives/interpreters/lower.hpp"
 #include "collectives/plan.hpp"
 #include "ranks/error.hpp"
-#include "ranks/names.hpp"
+#include "simulator/spread_lanes.hpp"
 
 namespace vranks {
 
@@ -37,45 +37,50 @@ Clock::Clock(std::shared_ptr<const Machine> machine, std::int32_t ranks,
       topology_(machine_->place(ranks, ranks_per_node)),
       software_(machine_->software()) {}
 
-const Clock::Kept& Clock::kept(const Problem& problem, const Selection& selection) {
+const Program& Clock::program(const Problem& problem, const TimedCall& call) {
+  const Selection& selection = call.selection;
   const Problem shape = shape_of(problem);
   const auto found = std::ranges::find_if(kept_, [&](const Kept& kept) {
     return kept.algorithm == selection.algorithm && kept.parameters == selection.parameters &&
-           kept.problem == shape;
+           kept.problem == shape && kept.channels == call.channels &&
+           kept.instances == call.instances;
   });
   if (found != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, found);
-    return kept_.front();
+    return kept_.front().program;
   }
-  Schedule schedule = build_schedule(problem, selection);
+  const Schedule schedule = build_schedule(problem, selection);
   if (schedule.transfers() > most_transfers())
     throw Error(ErrorKind::not_supported,
                 fmt::format("{} over {} ranks has {} transfers; the clock takes at most {}",
                             selection.algorithm->name, problem.ranks, schedule.transfers(),
                             most_transfers()));
-  Program lowered = lower(schedule);
+  Program program = lower(schedule);
+  if (call.channels > 0 || call.instances > 1)
+    program = spread_lanes(program, call.channels, call.instances);
   if (kept_.size() == most_kept) kept_.pop_back();
-  kept_.push_front(
-      {shape, selection.algorithm, selection.parameters, std::move(schedule), std::move(lowered)});
-  return kept_.front();
+  kept_.push_front({shape, selection.algorithm, selection.parameters, call.channels, call.instances,
+                    std::move(program)});
+  return kept_.front().program;
 }
 
-const Program& Clock::program(const Problem& problem, const Selection& selection) {
-  return kept(problem, selection).program;
+Layout Clock::layout(const Problem& problem, const TimedCall& call) {
+  return call.selection.algorithm->layout(problem, program(problem, call).shape(),
+                                          call.selection.parameters);
 }
 
 // Once the first windows have filled the pipeline, each further one takes as long as the one before
 // it: of many windows only the first are run, and the rest are counted.
 Timeline Clock::time(const Problem& problem, const TimedCall& call) {
-  const Kept& kept = this->kept(problem, call.selection);
-  const Layout layout = make_layout(problem, kept.schedule, call.selection);
+  const Program& lanes = this->program(problem, call);
+  const Layout layout = this->layout(problem, call);
   const auto bytes = static_cast<std::int64_t>(info(problem.dtype).bytes);
   const MessageCosts& costs = this->costs(call.protocol);
   const auto tile = static_cast<std::int64_t>(costs.tile_bytes);
-  const SizedProgram program(kept.program, layout, bytes, tile, run_windows);
+  const SizedProgram program(lanes, layout, bytes, tile, run_windows);
   Timeline timeline = simulate(program, *topology_, costs, call.options);
   if (program.windows() == program.all_windows()) return timeline;
-  const SizedProgram half(kept.program, layout, bytes, tile, run_windows / 2);
+  const SizedProgram half(lanes, layout, bytes, tile, run_windows / 2);
   const double period =
       (timeline.device_seconds - simulate(half, *topology_, costs).device_seconds) /
       (run_windows / 2);

@@ -20,6 +20,7 @@ struct TimedCall {
   Selection selection;                   // as select() gives it
   Protocol protocol = Protocol::simple;  // whose costs count
   SimulationOptions options = {};
+  std::int32_t channels = 0, instances = 1;  // see spread_lanes()
 };
 
 class Clock {
@@ -36,7 +37,8 @@ class Clock {
 
   // The program that the call runs as; kept, with a few others, for further sizes. Throws as
   // Algorithm::build, and not_supported if it has more than most_transfers() transfers.
-  const Program& program(const Problem& problem, const Selection& selection);
+  const Program& program(const Problem& problem, const TimedCall& call);
+  Layout layout(const Problem& problem, const TimedCall& call);
   // Throws as program() and simulate(). Precondition: the problem has the ranks of the clock.
   Timeline time(const Problem& problem, const TimedCall& call);
 
@@ -48,10 +50,9 @@ class Clock {
     Problem problem;  // what its schedule depends on
     const Algorithm* algorithm;
     Parameters parameters;
-    Schedule schedule;
+    std::int32_t channels, instances;
     Program program;
   };
-  const Kept& kept(const Problem& problem, const Selection& selection);
 
   std::shared_ptr<const Machine> machine_;
   std::shared_ptr<const Topology> topology_;

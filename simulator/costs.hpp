@@ -27,6 +27,7 @@ enum class Quantity : std::uint8_t { time, bandwidth, bytes, ratio, count };
   X(eager_bandwidth, bandwidth, 0, "of those copies, in place of the links' bandwidth")           \
   X(rendezvous, time, 0, "before the first byte of a longer message")                             \
   X(exchange_limit, bytes, 0, "longer messages share bandwidth with one that comes back")         \
+  X(channels, count, 0, "of NCCL's communicator, where the call doesn't say")                     \
   X(lane_bandwidth, bandwidth, 0, "most that one lane (a thread block) sends or combines")        \
   X(link_efficiency, ratio, 1, "share of a link's bandwidth that is left for data")               \
   X(tile_bytes, bytes, 0, "of a chunk, for which lanes do all of their program before the next")  \

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+#include "simulator/spread_lanes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "ranks/error.hpp"
+
+namespace vranks {
+
+namespace {
+
+// The chunk by whose number an instruction is placed.
+std::int32_t chunk_of(const Instruction& instruction) {
+  return info(instruction.kind).writes ? instruction.dst.index : instruction.a.index;
+}
+
+}  // namespace
+
+Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t instances) {
+  const std::int32_t ways = std::max(channels, 1);
+  const ScheduleShape& shape = program.shape();
+  ProgramParts parts;
+  parts.shape = shape;
+  parts.shape.chunks *= instances;
+  parts.shape.scratch_chunks *= instances;
+
+  // Where each instruction goes: its lane is split by channel, then repeated by instance.
+  std::vector<std::int32_t> place_in_lane(static_cast<std::size_t>(program.size()));
+  std::vector<std::int32_t> channel_of(static_cast<std::size_t>(program.size()));
+  std::vector<std::vector<std::int32_t>> instructions_of;  // of each new lane of instance 0
+  std::vector<std::int32_t> first_lane;                    // of each old lane
+  for (std::size_t l = 0; l < program.lanes().size(); ++l) {
+    const auto lane = static_cast<std::int32_t>(l);
+    first_lane.push_back(static_cast<std::int32_t>(instructions_of.size()));
+    instructions_of.resize(instructions_of.size() + static_cast<std::size_t>(ways));
+    for (std::int32_t i = 0; i < program.lane_size(lane); ++i) {
+      const std::int32_t number = program.lane_begin(lane) + i;
+      const std::int32_t channel = chunk_of(program.instruction(number)) % ways;
+      auto& into = instructions_of[static_cast<std::size_t>(first_lane.back() + channel)];
+      channel_of[static_cast<std::size_t>(number)] = channel;
+      place_in_lane[static_cast<std::size_t>(number)] = static_cast<std::int32_t>(into.size());
+      into.push_back(number);
+    }
+  }
+
+  std::map<std::int32_t, std::int32_t> ids;  // of lanes, by rank
+  std::vector<Place> after;
+  for (std::int32_t instance = 0; instance < instances; ++instance)
+    for (std::size_t l = 0; l < program.lanes().size(); ++l)
+      for (std::int32_t channel = 0; channel < ways; ++channel) {
+        Lane lane = program.lanes()[l];
+        lane.channel = (lane.channel * ways + channel) * instances + instance;
+        lane.id = ids[lane.rank]++;
+        parts.add(lane);
+        for (const std::int32_t number :
+             instructions_of[static_cast<std::size_t>(first_lane[l] + channel)]) {
+          // Chunk c has become chunks c * instances and on.
+          Instruction instruction = program.instruction(number);
+          if (instruction.count > 1 && instances > 1)
+            throw Error(ErrorKind::not_supported,
+                        fmt::format("{} is about {} chunks, and instances are for instructions "
+                                    "about one",
+                                    program.describe(program.place(number)), instruction.count));
+          const InstructionInfo& does = info(instruction.kind);
+          if (does.reads_a) instruction.a.index = instruction.a.index * instances + instance;
+          if (does.reads_b) instruction.b.index = instruction.b.index * instances + instance;
+          if (does.writes) instruction.dst.index = instruction.dst.index * instances + instance;
+          after.clear();
+          for (const Place& place : program.waits(number)) {
+            const auto other = static_cast<std::size_t>(program.number(place));
+            const std::int32_t lanes = static_cast<std::int32_t>(instructions_of.size());
+            after.push_back({instance * lanes + first_lane[static_cast<std::size_t>(place.lane)] +
+                                 channel_of[other],
+                             place_in_lane[other]});
+          }
+          parts.add(instruction, after);
+        }
+      }
+  return Program(std::move(parts));
+}
+
+}  // namespace vranks
