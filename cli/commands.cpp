@@ -12,6 +12,7 @@ std::unique_ptr<Command> make_verify();
 std::unique_ptr<Command> make_list();
 std::unique_ptr<Command> make_info();
 std::unique_ptr<Command> make_bench();
+std::unique_ptr<Command> make_simulate();
 
 std::vector<std::unique_ptr<Command>> commands() {
   std::vector<std::unique_ptr<Command>> all;
@@ -22,6 +23,7 @@ std::vector<std::unique_ptr<Command>> commands() {
   all.push_back(make_list());
   all.push_back(make_info());
   all.push_back(make_bench());
+  all.push_back(make_simulate());
   return all;
 }
 

@@ -4,6 +4,7 @@
 // The time that a call takes on a machine, from its algorithm's name on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -33,6 +34,10 @@ class Clock {
   const Topology& topology() const { return *topology_; }
   // The costs that count for a protocol; set_costs() changes them for all.
   const MessageCosts& costs(Protocol protocol) const { return software_.of(protocol); }
+  // Of NCCL's communicator.
+  std::int32_t channels(Protocol protocol) const {
+    return std::max(1, static_cast<std::int32_t>(costs(protocol).channels));
+  }
   SoftwareCosts& software() { return software_; }
 
   // The program that the call runs as; kept, with a few others, for further sizes. Throws as

@@ -18,10 +18,6 @@ namespace {
   throw Error(ErrorKind::bad_argument, problem);
 }
 
-std::int32_t number_of(const std::vector<Link>& links) {
-  return static_cast<std::int32_t>(links.size());
-}
-
 // Every port has a link up and one down; what lies between them has bandwidth for all, but for what
 // derived networks put there.
 class Ports : public Network {

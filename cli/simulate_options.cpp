@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/simulate_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options/value_semantic.hpp>
+
+#include "cli/call_options.hpp"
+#include "cli/option_values.hpp"
+#include "cli/report.hpp"
+#include "collectives/algorithm.hpp"
+#include "ranks/names.hpp"
+#include "simulator/costs.hpp"
+
+namespace vranks::cli {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& problem) {
+  throw Error(ErrorKind::bad_argument, problem);
+}
+
+std::vector<std::string> parse_names(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    names.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return names;
+}
+
+using NamedValues = std::vector<std::pair<std::string, std::string>>;
+
+NamedValues parse_costs(const std::string& text) {
+  NamedValues costs;
+  for (const std::string& each : parse_names(text)) {
+    const std::size_t equals = each.find('=');
+    if (equals == std::string::npos || equals == 0)
+      refuse(fmt::format("--set: '{}' is not name=value, such as launch=8us", each));
+    costs.emplace_back(each.substr(0, equals), each.substr(equals + 1));
+  }
+  return costs;
+}
+
+std::string cost_names() {
+  std::string all;
+  for (const CostInfo& each : cost_infos()) (all += all.empty() ? "" : " ") += each.name;
+  return all;
+}
+
+}  // namespace
+
+OptionsDescription simulate_options(SimulateOptions& options) {
+  OptionsDescription what("What to time", page_columns);
+  what.add_options()  //
+      ("collective",
+       parsed(options.collective, parse_collective, "NAME")->default_value("all_reduce"),
+       names(collectives()).c_str())  //
+      ("algorithm", parsed(options.algorithms, parse_names, "NAME,...")->default_value("all"),
+       (names(algorithms()) + "; several, separated by commas, or all").c_str())  //
+      ("ranks",
+       parsed(
+           options.ranks,
+           [](const std::string& text) { return parse_whole("--ranks", text, 1, 1 << 20); }, "R"),
+       "how many ranks; 8 unless said")  //
+      ("bytes", parsed(options.sizes, parse_size_range, "BEGIN:END")->default_value("1K:1G"),
+       "from BEGIN to END, or one size, as nccl-tests count it; K, M, G and T are powers of "
+       "1024")  //
+      ("step-factor",
+       parsed(
+           options.step_factor,
+           [](const std::string& text) { return parse_whole("--step-factor", text, 2, 1 << 20); },
+           "N"),
+       "each size is N times the one before; 2 unless said")  //
+      ("dtype", parsed(options.dtype, parse_dtype, "NAME")->default_value("f32"),
+       names(dtypes()).c_str())  //
+      ("op", parsed(options.op, parse_reduce_op, "NAME"),
+       "sum unless said; no op takes longer than another one");
+  add_root_option(what, options.root);
+  OptionsDescription machine("On which machine", page_columns);
+  machine.add_options()  //
+      ("topology",
+       parsed(
+           options.topology, [](const std::string& text) { return text; }, "NAME|FILE.yaml")
+           ->default_value(options.topology),
+       "one of `vranks list topologies`, or a file of the same form")  //
+      ("set", parsed(options.costs, parse_costs, "NAME=VALUE,..."),
+       ("other costs than the machine's, such as launch=8us: " + cost_names()).c_str())  //
+      ("measured", parsed(options.measured, parse_path, "TIMES.csv"),
+       "compares with published times instead, row by row: docs/accuracy.md");
+  OptionsDescription report = report_options(options.format);
+  report.add_options()  //
+      ("trace", parsed(options.trace, parse_path, "OUT.json"),
+       "of one size and one algorithm: every message, for ui.perfetto.dev");
+  what.add(machine).add(parameter_options(options.parameters)).add(report);
+  return what;
+}
+
+void check_simulate_options(SimulateOptions& options) {
+  options.sizes.step_factor = options.step_factor;
+  if (!options.measured.empty()) {
+    if (!options.trace.empty()) refuse("--trace is about one call, and --measured about many");
+    return;
+  }
+  if (takes_counts(options.collective))
+    refuse(fmt::format("simulate times equal blocks; {} has them as {}", name(options.collective),
+                       name(even_form(options.collective))));
+  if (options.collective == Collective::permute)
+    refuse("simulate times no permute: one message a rank needs no algorithm");
+  root_of(options.collective, options.root);
+  if (options.op && !reduces(options.collective))
+    refuse(
+        fmt::format("--op is about collectives that combine; {} {}", name(options.collective),
+                    options.collective == Collective::barrier ? "passes no data" : "only copies"));
+  const std::size_t sizes = sizes_of(options.sizes).size();
+  const bool is_one = options.algorithms.size() == 1 && options.algorithms[0] != "all";
+  if (!options.trace.empty() && (sizes != 1 || !is_one))
+    refuse("--trace is about one call: give --algorithm NAME and one size, such as --bytes 1M");
+  if (!options.parameters.names.empty() && !is_one)
+    refuse(fmt::format("--{} is about single algorithms; give --algorithm, too",
+                       options.parameters.names[0]));
+}
+
+}  // namespace vranks::cli
