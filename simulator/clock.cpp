@@ -10,6 +10,7 @@
 #include "collectives/interpreters/lower.hpp"
 #include "collectives/plan.hpp"
 #include "ranks/error.hpp"
+#include "ranks/names.hpp"
 #include "simulator/spread_lanes.hpp"
 
 namespace vranks {
@@ -17,7 +18,7 @@ namespace vranks {
 namespace {
 
 constexpr std::size_t most_kept = 4;
-constexpr std::int64_t run_windows = 96;
+constexpr std::int64_t most_run = 1 << 20;  // instructions over all windows, where they are many
 
 // The problem without what schedules don't depend on.
 Problem shape_of(Problem problem) {
@@ -56,7 +57,13 @@ const Program& Clock::program(const Problem& problem, const TimedCall& call) {
                             selection.algorithm->name, problem.ranks, schedule.transfers(),
                             most_transfers()));
   Program program = lower(schedule);
-  if (call.channels > 0 || call.instances > 1)
+  const std::int32_t own = has_word(selection.algorithm->parameters, "channels")
+                               ? selection.parameters.channels
+                               : 1;  // numbers its chunks by channel
+  if (own > 1)
+    program = spread_lanes(program, own, 1,
+                           program.shape().has_parts() ? 1 : program.shape().chunks / own);
+  else if (call.channels > 0 || call.instances > 1)
     program = spread_lanes(program, call.channels, call.instances);
   if (kept_.size() == most_kept) kept_.pop_back();
   kept_.push_front({shape, selection.algorithm, selection.parameters, call.channels, call.instances,
@@ -69,30 +76,72 @@ Layout Clock::layout(const Problem& problem, const TimedCall& call) {
                                           call.selection.parameters);
 }
 
+// NCCL's channels are alike, but for the two kinds of trees that take turns: of many that have data
+// as few are run as there are kinds, with their share of the data and of the links.
+std::optional<Timeline> Clock::time_of_channels(const Problem& problem, const TimedCall& call) {
+  const Parameters& parameters = call.selection.parameters;
+  const std::int32_t kinds = call.selection.algorithm->name == "nccl_tree" ? 2 : 1;
+  if (!has_word(call.selection.algorithm->parameters, "channels") || !parameters.rings.empty() ||
+      !parameters.trees.empty() || call.options.keep_events)
+    return {};
+  TimedCall folded = call;
+  folded.selection.parameters.channels = kinds;
+  ScheduleShape shape = program(problem, folded).shape();
+  const std::int32_t chunks = shape.chunks / kinds;  // of a channel
+  shape.chunks = chunks * parameters.channels;
+  const Layout all = call.selection.algorithm->layout(problem, shape, parameters);
+  std::int32_t used = 0;
+  for (std::int32_t c = 0; c < shape.chunks; c += chunks) {
+    std::int64_t elements = 0;
+    for (std::int32_t i = 0; i < chunks; ++i) elements += all.length(c + i);
+    used += elements > 0;
+  }
+  if (used == 0) return {};
+  const std::int32_t run = std::min(kinds, used);
+  folded.selection.parameters.channels = run;
+  Problem share = problem;
+  share.elements = problem.elements * run / used;
+  if (share.elements % problem.ranks != 0 && shape.has_parts())
+    share.elements += problem.ranks - share.elements % problem.ranks;
+  MessageCosts costs = this->costs(call.protocol);
+  costs.link_efficiency *= static_cast<double>(run) / used;
+  Timeline timeline = time_with(share, folded, costs);
+  for (LinkUse& link : timeline.links) link.bytes *= static_cast<double>(used) / run;
+  timeline.messages = timeline.messages * used / run;
+  return timeline;
+}
+
+Timeline Clock::time(const Problem& problem, const TimedCall& call) {
+  if (std::optional<Timeline> timeline = time_of_channels(problem, call)) return *timeline;
+  return time_with(problem, call, costs(call.protocol));
+}
+
 // Once the first windows have filled the pipeline, each further one takes as long as the one before
 // it: of many windows only the first are run, and the rest are counted.
-Timeline Clock::time(const Problem& problem, const TimedCall& call) {
-  const Program& lanes = this->program(problem, call);
+Timeline Clock::time_with(const Problem& problem, const TimedCall& call,
+                          const MessageCosts& costs) {
+  const Program& lanes = program(problem, call);
   const Layout layout = this->layout(problem, call);
   const auto bytes = static_cast<std::int64_t>(info(problem.dtype).bytes);
-  const MessageCosts& costs = this->costs(call.protocol);
   const auto tile = static_cast<std::int64_t>(costs.tile_bytes);
+  const std::int64_t run_windows =
+      std::clamp<std::int64_t>(most_run / std::max(lanes.size(), 1), 8, 96) / 2 * 2;
   const SizedProgram program(lanes, layout, bytes, tile, run_windows);
   Timeline timeline = simulate(program, *topology_, costs, call.options);
   if (program.windows() == program.all_windows()) return timeline;
   const SizedProgram half(lanes, layout, bytes, tile, run_windows / 2);
+  const auto run = static_cast<double>(run_windows);
   const double period =
-      (timeline.device_seconds - simulate(half, *topology_, costs).device_seconds) /
-      (run_windows / 2);
+      (timeline.device_seconds - simulate(half, *topology_, costs).device_seconds) / (run / 2);
   const double windows =
       static_cast<double>(layout.elements() * bytes) / static_cast<double>(program.window_bytes());
-  const double more = period * (windows - run_windows);
+  const double more = period * (windows - run);
   timeline.device_seconds += more;
   timeline.seconds = std::max(timeline.device_seconds, costs.floor);
   for (double& rank : timeline.ranks) rank += more;
   for (LinkUse& link : timeline.links) {
-    link.bytes *= windows / run_windows;
-    link.busy *= windows / run_windows;
+    link.bytes *= windows / run;
+    link.busy *= windows / run;
   }
   return timeline;
 }

@@ -51,6 +51,9 @@ class Clock {
   static constexpr std::int64_t most_transfers() { return 40'000'000; }
 
  private:
+  std::optional<Timeline> time_of_channels(const Problem& problem, const TimedCall& call);
+  Timeline time_with(const Problem& problem, const TimedCall& call, const MessageCosts& costs);
+
   struct Kept {
     Problem problem;  // what its schedule depends on
     const Algorithm* algorithm;

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view file_keys =
     "name title calibration include costs protocols nodes node network";
-constexpr std::int64_t most_nodes = 1 << 20, most_vertices = 1024;
+constexpr std::int64_t most_nodes = 1 << 20, most_vertices = 256;
 
 std::string read_file(const std::string& path) {
   // One byte more than parse_yaml() takes, for devices that never end.

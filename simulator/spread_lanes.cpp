@@ -22,7 +22,8 @@ std::int32_t chunk_of(const Instruction& instruction) {
 
 }  // namespace
 
-Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t instances) {
+Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t instances,
+                     std::int32_t chunks_in_row) {
   const std::int32_t ways = std::max(channels, 1);
   const ScheduleShape& shape = program.shape();
   ProgramParts parts;
@@ -41,7 +42,7 @@ Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t
     instructions_of.resize(instructions_of.size() + static_cast<std::size_t>(ways));
     for (std::int32_t i = 0; i < program.lane_size(lane); ++i) {
       const std::int32_t number = program.lane_begin(lane) + i;
-      const std::int32_t channel = chunk_of(program.instruction(number)) % ways;
+      const std::int32_t channel = chunk_of(program.instruction(number)) / chunks_in_row % ways;
       auto& into = instructions_of[static_cast<std::size_t>(first_lane.back() + channel)];
       channel_of[static_cast<std::size_t>(number)] = channel;
       place_in_lane[static_cast<std::size_t>(number)] = static_cast<std::int32_t>(into.size());

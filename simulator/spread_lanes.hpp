@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How MSCCL spreads a program over thread blocks.
+// How MSCCL and NCCL spread a program over thread blocks.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,12 @@
 namespace vranks {
 
 // Every lane that sends or receives becomes `channels` lanes: what is about chunk i (the first of
-// an instruction) goes to the one of channel i mod channels. 0: as it is. All of that `instances`
-// times, side by side, each about an equal part of every chunk, so the program has that many times
-// the chunks; throws not_supported for an instruction about several chunks then. As msccl-tools'
-// instances and `chan` do (microsoft/msccl-tools, msccl/language).
-Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t instances);
+// an instruction) goes to the one of channel (i / chunks_in_row) mod channels. 0: as it is. All of
+// that `instances` times, side by side, each about an equal part of every chunk, so the program has
+// that many times the chunks; throws not_supported for an instruction about several chunks then. As
+// msccl-tools' instances and `chan` do (microsoft/msccl-tools, msccl/language), and NCCL's
+// channels.
+Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t instances,
+                     std::int32_t chunks_in_row = 1);
 
 }  // namespace vranks

@@ -28,15 +28,20 @@ constexpr std::size_t most_values = 200'000;
 void check_nesting(std::string_view text, const std::string& file) {
   int depth = 0, line = 0;
   std::ptrdiff_t indent = 0;
-  bool is_start = true;
+  bool is_start = true, has_content = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '\n') {
       ++line;
       indent = 0;
       is_start = true;
+      const std::string_view rest = text.substr(i + 1);
+      // The first may say where the document begins.
+      if (rest.starts_with("...") || (rest.starts_with("---") && has_content))
+        refuse(file, line, "a second document begins here; one is right");
       continue;
     }
+    has_content = has_content || (c != ' ' && c != '#');
     if (is_start && (c == ' ' || c == '-' || c == '?' || c == ':')) {
       if (++indent > 200) refuse(file, line, "is indented by more than 200 columns");
       continue;
@@ -139,15 +144,14 @@ YamlField YamlField::operator[](const std::string& key) const {
 
 YamlField parse_yaml(std::string_view text, const std::string& file) {
   if (text.size() > most_file_bytes)
-    refuse(file, -1, fmt::format("has {} bytes; at most {} are read", text.size(), most_file_bytes));
+    refuse(file, -1,
+           fmt::format("has {} bytes; at most {} are read", text.size(), most_file_bytes));
   check_nesting(text, file);
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() != 1)
-      refuse(file, -1, fmt::format("has {} documents; one is right", documents.size()));
+    const YAML::Node document = YAML::Load(std::string(text));
     std::size_t count = 0;
-    count_values(documents[0], file, 0, count);
-    return {documents[0], file, ""};
+    count_values(document, file, 0, count);
+    return {document, file, ""};
   } catch (const YAML::Exception& error) {
     refuse(file, error.mark.is_null() ? -1 : error.mark.line, error.msg);
   }

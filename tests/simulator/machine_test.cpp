@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Topology files: units, routes, what ships, and what is wrong with bad ones.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "simulator/read_machine.hpp"
+#include "simulator/units.hpp"
+#include "tests/ranks/expect_error.hpp"
+#include "tests/ranks/temporary_folder.hpp"
+
+namespace vranks {
+namespace {
+
+std::vector<std::int32_t> route_of(const Topology& topology, std::int32_t from, std::int32_t to) {
+  std::vector<std::int32_t> route;
+  topology.route(from, to, route);
+  return route;
+}
+
+double latency_of(const Topology& topology, std::int32_t from, std::int32_t to) {
+  double latency = 0;
+  for (const std::int32_t link : route_of(topology, from, to))
+    latency += topology.links()[static_cast<std::size_t>(link)].latency;
+  return latency;
+}
+
+TEST(Units, AllOfThem) {
+  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::time, "1.5 us", "x"), 1.5e-6);
+  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::time, "20ns", "x"), 20e-9);
+  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::time, "0", "x"), 0);
+  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::bandwidth, "100 Gbit/s", "x"), 12.5e9);
+  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::bandwidth, "2 GiB/s", "x"), 2147483648.0);
+  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::bytes, "512 KiB", "x"), 524288);
+  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::bytes, "512 kB", "x"), 512000);
+  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::ratio, "92 %", "x"), 0.92);
+  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::count, "8", "x"), 8);
+  const auto bad = [](Quantity quantity, const char* text, const char* problem) {
+    expect_error(ErrorKind::bad_argument, {"width", text, problem},
+                 [&] { parse_quantity(quantity, text, "width"); });
+  };
+  bad(Quantity::bandwidth, "12", "has no unit");
+  bad(Quantity::bandwidth, "12 GB", "unknown unit 'GB'");
+  bad(Quantity::time, "1.5 µs", "unknown unit");
+  bad(Quantity::time, "-1 us", "below 0");
+  bad(Quantity::time, "fast", "no number");
+  bad(Quantity::time, "1e999 s", "no number");
+  bad(Quantity::time, "nan s", "no number");
+  bad(Quantity::count, "8 x", "unknown unit 'x'");
+}
+
+TEST(ShippedMachines, LoadAndRoute) {
+  for (const ShippedMachine& each : shipped_machines()) {
+    const auto machine = find_machine(std::string(each.name));
+    EXPECT_EQ(machine->name(), each.name);
+    EXPECT_FALSE(machine->title().empty()) << each.name;
+    int placed = 0;
+    for (const std::int32_t ranks : {1, 2, 3, 4, 8, 16, 33, 100, 512}) {
+      std::shared_ptr<const Topology> topology;
+      try {
+        topology = machine->place(ranks);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::bad_argument) << error.what();
+        continue;
+      }
+      ++placed;
+      EXPECT_EQ(topology->ranks(), ranks);
+      const std::int32_t step = std::max(1, ranks / 23);
+      for (std::int32_t from = 0; from < ranks; from += step)
+        for (std::int32_t to = 0; to < ranks; to += step) {
+          if (from == to) continue;
+          const std::vector<std::int32_t> route = route_of(*topology, from, to);
+          ASSERT_FALSE(route.empty()) << each.name << ' ' << from << ' ' << to;
+          EXPECT_EQ(std::set(route.begin(), route.end()).size(), route.size()) << each.name;
+          for (const std::int32_t link : route) {
+            ASSERT_GE(link, 0);
+            ASSERT_LT(static_cast<std::size_t>(link), topology->links().size());
+            EXPECT_GT(topology->links()[static_cast<std::size_t>(link)].bandwidth, 0);
+          }
+          EXPECT_NEAR(latency_of(*topology, from, to), latency_of(*topology, to, from), 1e-15)
+              << each.name << ' ' << from << ' ' << to;
+        }
+    }
+    EXPECT_GE(placed, 3) << each.name;
+  }
+}
+
+TEST(ShippedMachines, ManyRanks) {
+  for (const char* name : {"switch", "torus", "mesh", "fat_tree", "ring"}) {
+    const auto topology = find_machine(name)->place(65536);
+    EXPECT_FALSE(route_of(*topology, 0, 65535).empty());
+  }
+}
+
+constexpr const char* two_nodes = R"(name: pair
+title: two boxes
+nodes: 2
+node:
+  ranks: 4
+  ports: 2
+  switches: [plane, {name: memory, bandwidth: 20 GB/s, latency: 10 ns, cache: 1 MiB}]
+  links:
+    - {from: rank, to: plane, bandwidth: 10 GB/s, latency: 1 us, back: {bandwidth: 5 GB/s, latency: 2 us}}
+    - {from: rank, to: port, bandwidth: 3 GB/s, latency: 4 us}
+    - {from: rank 0, to: memory, bandwidth: 8 GB/s}
+    - {from: rank 1, to: memory, bandwidth: 8 GB/s}
+  routes:
+    - [rank 0, memory, rank 1]
+network: {kind: switch, bandwidth: 100 Gbit/s, latency: 10 us}
+protocols:
+  ll: {launch: 3 us}
+costs: {launch: 1 us, slots: 8}
+)";
+
+TEST(ReadMachine, NodesLinksAndRoutes) {
+  const auto machine = read_machine(two_nodes, "pair.yaml");
+  EXPECT_EQ(machine->software().of(Protocol::simple).launch, 1e-6);
+  EXPECT_EQ(machine->software().of(Protocol::ll).launch, 3e-6);
+  EXPECT_EQ(machine->software().of(Protocol::ll).slots, 8);
+  const auto topology = machine->place(8);
+  EXPECT_EQ(topology->node(3), 0);
+  EXPECT_EQ(topology->node(4), 1);
+  // Inside: up and down have their own numbers.
+  const std::vector<std::int32_t> inside = route_of(*topology, 2, 3);
+  ASSERT_EQ(inside.size(), 2U);
+  EXPECT_EQ(topology->links()[static_cast<std::size_t>(inside[0])].bandwidth, 10e9);
+  EXPECT_EQ(topology->links()[static_cast<std::size_t>(inside[1])].bandwidth, 5e9);
+  EXPECT_NEAR(latency_of(*topology, 2, 3), 3e-6, 1e-18);
+  // As the file says, over the memory, which is a link of its own.
+  const std::vector<std::int32_t> given = route_of(*topology, 0, 1);
+  ASSERT_EQ(given.size(), 3U);
+  EXPECT_EQ(topology->links()[static_cast<std::size_t>(given[1])].name, "node 0: memory");
+  EXPECT_EQ(topology->links()[static_cast<std::size_t>(given[1])].cache, 1048576);
+  // Between nodes: rank 3 leaves by port 1, and so arrives rank 5.
+  const std::vector<std::int32_t> between = route_of(*topology, 3, 5);
+  ASSERT_EQ(between.size(), 4U);
+  EXPECT_EQ(topology->links()[static_cast<std::size_t>(between[0])].name,
+            "node 0: rank 3 -> port 1");
+  EXPECT_EQ(topology->links()[static_cast<std::size_t>(between[1])].name, "node 0 port 1 up");
+  EXPECT_EQ(topology->links()[static_cast<std::size_t>(between[2])].name, "node 1 port 1 down");
+  EXPECT_EQ(topology->links()[static_cast<std::size_t>(between[3])].name,
+            "node 1: port 1 -> rank 1");
+  EXPECT_NEAR(latency_of(*topology, 3, 5), 18e-6, 1e-18);
+  // Fewer ranks a node.
+  EXPECT_EQ(machine->place(4, 2)->node(2), 1);
+  expect_error(ErrorKind::bad_argument, {"9 ranks", "pair", "1 to 8"}, [&] { machine->place(9); });
+  expect_error(ErrorKind::bad_argument, {"5 ranks a node", "at most 4"},
+               [&] { machine->place(5, 5); });
+}
+
+TEST(ReadMachine, Networks) {
+  const auto place = [](const std::string& network, std::int32_t ranks) {
+    return read_machine("name: n\nnodes: 1000\nnode: {ranks: 1}\nnetwork: " + network, "n.yaml")
+        ->place(ranks);
+  };
+  const auto hops = [](const Topology& topology, std::int32_t from, std::int32_t to) {
+    return route_of(topology, from, to).size();
+  };
+  const auto torus =
+      place("{kind: torus, bandwidth: 1 GB/s, latency: 1 us, dimensions: [4, 3]}", 12);
+  EXPECT_EQ(hops(*torus, 0, 3), 1U);  // round the end
+  EXPECT_EQ(hops(*torus, 0, 2), 2U);
+  EXPECT_EQ(hops(*torus, 0, 11), 2U);
+  EXPECT_EQ(hops(*torus, 1, 10), 2U);
+  const auto mesh = place("{kind: mesh, bandwidth: 1 GB/s, latency: 1 us, dimensions: [4, 3]}", 12);
+  EXPECT_EQ(hops(*mesh, 0, 3), 3U);
+  EXPECT_EQ(hops(*mesh, 0, 11), 5U);
+  const auto tree =
+      place("{kind: fat_tree, bandwidth: 1 GB/s, latency: 1 us, nodes_per_leaf: 4}", 12);
+  EXPECT_EQ(hops(*tree, 0, 3), 2U);
+  EXPECT_EQ(hops(*tree, 0, 4), 4U);
+  const auto fly = place(
+      "{kind: dragonfly, bandwidth: 1 GB/s, latency: 1 us, nodes_per_group: 4, global_bandwidth: 2 "
+      "GB/s}",
+      12);
+  EXPECT_EQ(hops(*fly, 0, 3), 2U);
+  EXPECT_EQ(hops(*fly, 0, 4), 3U);
+  expect_error(ErrorKind::bad_argument, {"13 nodes", "4 x 3"}, [&] {
+    place("{kind: torus, bandwidth: 1 GB/s, latency: 0, dimensions: [4, 3]}", 13);
+  });
+  expect_error(ErrorKind::bad_input, {"n.yaml:4", "nodes_per_leaf"},
+               [&] { place("{kind: fat_tree, bandwidth: 1 GB/s, latency: 1 us}", 2); });
+}
+
+// Every bad file is named with its line.
+TEST(ReadMachine, BadFiles) {
+  const auto bad = [](const std::string& text, std::initializer_list<const char*> phrases) {
+    expect_error(ErrorKind::bad_input, phrases, [&] { read_machine(text, "bad.yaml"); });
+  };
+  const std::string head = "name: bad\n";
+  bad("", {"bad.yaml", "keys with values"});
+  bad(head + "node: {ranks: 1}\n---\nname: b\n", {"bad.yaml:3", "second document"});
+  bad("- 1\n- 2\n", {"bad.yaml:1", "keys with values"});
+  bad("name: [\n", {"bad.yaml:"});
+  bad(head, {"bad.yaml", "no key 'node'"});
+  bad(head + "node: {ranks: 2}\n", {"bad.yaml:2", "node", "no links lead from rank 0 to rank 1"});
+  bad(head + "node: {ranks: 0}\n", {"bad.yaml:2", "ranks", "'0'", "from 1 to"});
+  bad(head + "node: {ranks: 1}\ncolour: red\n", {"bad.yaml:3", "colour", "there are: name"});
+  bad(head + "name: twice\nnode: {ranks: 1}\n", {"bad.yaml:2", "name is there twice"});
+  bad(head + "nodes: 2\nnode: {ranks: 1}\n", {"bad.yaml:2", "need a network"});
+  const auto link = [&](const std::string& rest) {
+    return head + "node:\n  ranks: 2\n  switches: [s]\n  links:\n    - {from: rank, to: s, " +
+           rest + "}\n";
+  };
+  bad(link("bandwidth: 1 parsec/s"), {"bad.yaml:6", "bandwidth", "parsec/s", "GB/s"});
+  bad(link("bandwidth: 5"), {"bad.yaml:6", "no unit"});
+  bad(link("bandwidth: 0 GB/s"), {"bad.yaml:6", "bandwidth", "not above 0"});
+  bad(link("bandwidth: -2 GB/s"), {"bad.yaml:6", "bandwidth", "below 0"});
+  bad(link("latency: 1 us"), {"bad.yaml:6", "no key 'bandwidth'"});
+  bad(link("bandwidth: 1 GB/s, latency: 1 GB"), {"bad.yaml:6", "latency", "unknown unit"});
+  bad(link("bandwidth: 1 GB/s, one_way: true"), {"bad.yaml:3", "no links lead"});
+  bad(link("bandwidth: 1 GB/s, one_way: maybe"), {"bad.yaml:6", "maybe", "true nor false"});
+  bad(link("bandwidth: 1 GB/s") + "    - {from: rank 1, to: s, bandwidth: 1 GB/s}\n",
+      {"bad.yaml:7", "two links from rank 1 to s"});
+  bad(link("bandwidth: 1 GB/s") + "    - {from: rank 7, to: s, bandwidth: 1 GB/s}\n",
+      {"bad.yaml:7", "no 'rank 7'", "rank 0 to 1"});
+  bad(link("bandwidth: 1 GB/s") + "    - {from: s, to: s, bandwidth: 1 GB/s}\n",
+      {"bad.yaml:7", "where it comes from"});
+  bad(link("bandwidth: 1 GB/s") + "  routes:\n    - [rank 0, rank 1]\n",
+      {"bad.yaml:8", "no link leads from rank 0 to rank 1"});
+  bad(head + "node:\n  ranks: 1\n  switches: [s, s]\n", {"bad.yaml:4", "two of the name 's'"});
+  bad(head + "node: {ranks: 1}\nnetwork: {kind: cloud}\n",
+      {"bad.yaml:3", "cloud", "there are: switch"});
+  bad(head + "node: {ranks: 1}\ncosts: {lunch: 1 us}\n", {"bad.yaml:3", "lunch", "launch"});
+  bad(head + "node: {ranks: 1}\ncosts: {launch: 1 GB}\n", {"bad.yaml:3", "launch", "a time"});
+  bad(head + "node: {ranks: 1}\nprotocols: {tcp: {}}\n", {"bad.yaml:3", "tcp", "simple"});
+  bad(head + "node: &a {ranks: 1, switches: [*a]}\n", {"bad.yaml"});
+  bad(std::string(100'000, '['), {"bad.yaml:1", "nested"});
+  bad(std::string(2 << 20, 'a'), {"bad.yaml", "2097152 bytes"});
+}
+
+TEST(ReadMachine, Includes) {
+  const TemporaryFolder folder;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+    return folder / name;
+  };
+  const std::string mine =
+      write("mine.yaml", "name: mine\ninclude: switch\ncosts: {launch: 9 us}\n");
+  const auto machine = find_machine(mine);
+  EXPECT_EQ(machine->name(), "mine");
+  EXPECT_EQ(machine->software().costs.launch, 9e-6);
+  EXPECT_EQ(machine->place(5)->ranks(), 5);
+  const std::string a = write("a.yaml", "name: a\ninclude: b.yaml\n");
+  write("b.yaml", "name: b\ninclude: a.yaml\n");
+  expect_error(ErrorKind::bad_input, {"b.yaml:2", "include one another", "a.yaml"},
+               [&] { find_machine(a); });
+  const std::string lost = write("lost.yaml", "name: lost\ninclude: nowhere.yaml\n");
+  expect_error(ErrorKind::bad_input, {"lost.yaml:2", "nowhere.yaml", "No such file"},
+               [&] { find_machine(lost); });
+  expect_error(ErrorKind::io, {"none.yaml", "No such file"}, [&] { find_machine("./none.yaml"); });
+  expect_error(ErrorKind::bad_argument, {"no topology 'swich'", "switch"},
+               [&] { find_machine("swich"); });
+}
+
+// Routes inside a node are as short as an independent search finds them.
+TEST(ReadMachine, RoutesAreShortest) {
+  EXPECT_TRUE(rc::check("routes inside a node are the shortest", [] {
+    const auto ranks = *rc::gen::inRange(2, 6), switches = *rc::gen::inRange(1, 5);
+    const int vertices = ranks + switches;
+    std::string text = fmt::format("name: random\nnode:\n  ranks: {}\n  switches: [", ranks);
+    for (int s = 0; s < switches; ++s) text += fmt::format("{}s{}", s > 0 ? ", " : "", s);
+    text += "]\n  links:\n";
+    constexpr int far = 1000;
+    std::vector<std::vector<int>> hops(static_cast<std::size_t>(vertices),
+                                       std::vector<int>(static_cast<std::size_t>(vertices), far));
+    const auto at = [&](int i, int k) -> int& {
+      return hops[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)];
+    };
+    const auto vertex = [&](int v) {
+      return v < ranks ? fmt::format("rank {}", v) : fmt::format("s{}", v - ranks);
+    };
+    for (int i = 0; i < vertices; ++i)
+      for (int k = 0; k < i; ++k) {
+        // Every vertex reaches switch 0, others at random.
+        if (k != ranks && i != ranks && *rc::gen::inRange(0, 3) != 0) continue;
+        text += fmt::format("    - {{from: {}, to: {}, bandwidth: 1 GB/s, latency: 1 us}}\n",
+                            vertex(i), vertex(k));
+        at(i, k) = at(k, i) = 1;
+      }
+    // Ranks don't pass on what isn't theirs: paths go by switches (Floyd and Warshall).
+    for (int by = ranks; by < vertices; ++by)
+      for (int i = 0; i < vertices; ++i)
+        for (int k = 0; k < vertices; ++k) at(i, k) = std::min(at(i, k), at(i, by) + at(by, k));
+    const auto topology = read_machine(text, "random.yaml")->place(ranks);
+    for (std::int32_t i = 0; i < ranks; ++i)
+      for (std::int32_t k = 0; k < ranks; ++k)
+        if (i != k) RC_ASSERT(static_cast<int>(route_of(*topology, i, k).size()) == at(i, k));
+  }));
+}
+
+}  // namespace
+}  // namespace vranks
