@@ -15,9 +15,13 @@ namespace vranks {
 
 namespace {
 
-// The chunk by whose number an instruction is placed.
-std::int32_t chunk_of(const Instruction& instruction) {
-  return info(instruction.kind).writes ? instruction.dst.index : instruction.a.index;
+// The chunk by whose number an instruction is placed: of the whole vector, so that sender and
+// receiver agree.
+std::int32_t chunk_of(const ScheduleShape& shape, std::int32_t rank,
+                      const Instruction& instruction) {
+  const LocalChunk& chunk = info(instruction.kind).writes ? instruction.dst : instruction.a;
+  return chunk.slot == Slot::scratch ? chunk.index
+                                     : shape.whole_chunk(rank, chunk.slot, chunk.index);
 }
 
 }  // namespace
@@ -42,7 +46,9 @@ Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t
     instructions_of.resize(instructions_of.size() + static_cast<std::size_t>(ways));
     for (std::int32_t i = 0; i < program.lane_size(lane); ++i) {
       const std::int32_t number = program.lane_begin(lane) + i;
-      const std::int32_t channel = chunk_of(program.instruction(number)) / chunks_in_row % ways;
+      const std::int32_t channel =
+          chunk_of(shape, program.lanes()[l].rank, program.instruction(number)) / chunks_in_row %
+          ways;
       auto& into = instructions_of[static_cast<std::size_t>(first_lane.back() + channel)];
       channel_of[static_cast<std::size_t>(number)] = channel;
       place_in_lane[static_cast<std::size_t>(number)] = static_cast<std::int32_t>(into.size());
