@@ -18,6 +18,8 @@
 #include "ranks/error.hpp"
 #include "ranks/names.hpp"
 #include "ranks/reduce_op.hpp"
+#include "simulator/costs.hpp"
+#include "simulator/read_machine.hpp"
 
 namespace vranks::cli {
 
@@ -201,6 +203,38 @@ Table engine_table(Only) {
   return table;
 }
 
+Table topology_table(Only) {
+  Table table{"topologies", {"name", "meaning", "calibration"}, {}};
+  for (const ShippedMachine& row : shipped_machines()) {
+    const auto machine = find_machine(std::string(row.name));
+    table.rows.push_back({row.name, machine->title(), text_or_null(machine->calibration())});
+  }
+  return table;
+}
+
+std::string_view name(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::time:
+      return "time";
+    case Quantity::bandwidth:
+      return "bandwidth";
+    case Quantity::bytes:
+      return "bytes";
+    case Quantity::ratio:
+      return "ratio";
+    case Quantity::count:
+      return "count";
+  }
+  __builtin_unreachable();
+}
+
+Table machine_cost_table(Only) {
+  Table table{"machine-costs", {"name", "quantity", "meaning"}, {}};
+  for (const CostInfo& row : cost_infos())
+    table.rows.push_back({row.name, name(row.quantity), row.meaning});
+  return table;
+}
+
 Table backend_table(Only) {
   Table table{"backends", {"name", "device", "description"}, {}};
   for (const Backend* backend : backends()) {
@@ -230,6 +264,8 @@ constexpr Topic topic_table[] = {
     {"protocols", "protocol", protocol_table},
     {"engines", "engine", engine_table},
     {"backends", "backend device devices", backend_table},
+    {"topologies", "topology machines", topology_table},
+    {"machine-costs", "", machine_cost_table},
 };
 constexpr std::span<const Topic> topics = topic_table;
 

@@ -15,7 +15,7 @@ import program
 
 GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "cli.md"
 TOPICS = ("collectives", "ops", "dtypes", "algorithms", "costs", "layouts", "parameters", "policies",
-          "protocols", "engines", "backends")
+          "protocols", "engines", "backends", "topologies", "machine-costs")
 BARRIER = ["--collective", "barrier"]
 # Every collective that needs more than its name and a barrier can do without, for (4, 8) ranks.
 CALLS = [["--collective", collective] for collective in
