@@ -39,7 +39,11 @@ struct Judged {
 // Clocks are kept: consecutive rows are mostly about one machine and number of ranks.
 class Clocks {
  public:
-  explicit Clocks(const SimulateOptions& options) : options_(options) {}
+  explicit Clocks(const SimulateOptions& options) : options_(options) {
+    if (!options.says_topology) return;
+    const auto own = find_machine(options.topology);
+    machines_[own->name()] = own;
+  }
 
   Clock& of(const std::string& topology, std::int64_t ranks, std::int32_t ranks_per_node) {
     const Key key{topology, ranks, ranks_per_node};

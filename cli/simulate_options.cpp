@@ -84,9 +84,13 @@ OptionsDescription simulate_options(SimulateOptions& options) {
   machine.add_options()  //
       ("topology",
        parsed(
-           options.topology, [](const std::string& text) { return text; }, "NAME|FILE.yaml")
-           ->default_value(options.topology),
-       "one of `vranks list topologies`, or a file of the same form")  //
+           options.topology,
+           [&options](const std::string& text) {
+             options.says_topology = true;
+             return text;
+           },
+           "NAME|FILE.yaml"),
+       "nvswitch_h100 unless said; one of `vranks list topologies`, or a file of the same form")  //
       ("set", parsed(options.costs, parse_costs, "NAME=VALUE,..."),
        ("other costs than the machine's, such as launch=8us: " + cost_names()).c_str())  //
       ("measured", parsed(options.measured, parse_path, "TIMES.csv"),
