@@ -106,7 +106,7 @@ void print_explained(const Explained& explained, const Simulated& simulated) {
   fmt::print("  work      {}  combining and copying\n", share(path.work));
   if (path.waiting > 0) fmt::print("  waiting   {}  for a rank's core\n", share(path.waiting));
   if (explained.timeline.seconds > total)
-    fmt::print("  The host calls no faster than every {}.\n",
+    fmt::print("  The host takes {} to start the ranks of a node.\n",
                seconds_text(explained.timeline.seconds));
 }
 

@@ -137,7 +137,7 @@ Timeline Clock::time_with(const Problem& problem, const TimedCall& call,
       static_cast<double>(layout.elements() * bytes) / static_cast<double>(program.window_bytes());
   const double more = period * (windows - run);
   timeline.device_seconds += more;
-  timeline.seconds = std::max(timeline.device_seconds, costs.floor);
+  timeline.seconds = std::max(timeline.device_seconds, timeline.floor);
   for (double& rank : timeline.ranks) rank += more;
   for (LinkUse& link : timeline.links) {
     link.bytes *= windows / run;

@@ -20,7 +20,8 @@ enum class Quantity : std::uint8_t { time, bandwidth, bytes, ratio, count };
 // it is
 #define VR_COSTS(X)                                                                               \
   X(launch, time, 0, "once a call, before any rank starts")                                       \
-  X(floor, time, 0, "least time between two calls that the host reaches; hides shorter ones")     \
+  X(floor, time, 0,                                                                               \
+    "of the host, to start one rank of a node after the other: no call takes less")               \
   X(message_latency, time, 0, "delay of a message, on top of that of its links")                  \
   X(message_overhead, time, 0, "of a rank's core, for each message that it sends")                \
   X(eager_limit, bytes, 0, "messages up to it are copied instead of meeting their receiver")      \

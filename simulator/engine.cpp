@@ -36,6 +36,9 @@ Engine::Engine(const SizedProgram& program, const Topology& topology, const Mess
   const auto ranks = static_cast<std::size_t>(program.program().shape().ranks);
   core_event_.assign(ranks, -1);
   timeline_.ranks.assign(ranks, 0);
+  std::int32_t on_first_node = 0;
+  while (on_first_node < topology.ranks() && topology.node(on_first_node) == 0) ++on_first_node;
+  timeline_.floor = costs.floor * on_first_node;
   make_lanes(topology);
   timeline_.links.assign(topology.links().size(), {});
   link_flows_.assign(topology.links().size(), 0);
@@ -128,7 +131,7 @@ Timeline Engine::run() && {
   if (std::ranges::any_of(lanes_, [](const LaneState& l) { return l.phase != Phase::done; }))
     fail_blocked();
   timeline_.device_seconds = std::ranges::max(timeline_.ranks);
-  timeline_.seconds = std::max(timeline_.device_seconds, costs_.floor);
+  timeline_.seconds = std::max(timeline_.device_seconds, timeline_.floor);
   return std::move(timeline_);
 }
 
@@ -165,17 +168,17 @@ void Engine::advance(std::int32_t number) {
         l.phase = Phase::receive;
         [[fallthrough]];
       case Phase::receive:
-        if (info(instruction(l).kind).receives && !take_message(number)) return;
+        if (does(l).receives && !take_message(number)) return;
         l.phase = Phase::work;
         [[fallthrough]];
       case Phase::work:
         if (!do_work(number)) return;
         [[fallthrough]];
       case Phase::send:
-        if (info(instruction(l).kind).sends && !prepare_send(number)) return;
+        if (does(l).sends && !prepare_send(number)) return;
         [[fallthrough]];
       case Phase::transmit:
-        if (info(instruction(l).kind).sends && !transmit(number)) return;
+        if (does(l).sends && !transmit(number)) return;
         [[fallthrough]];
       case Phase::sent:
         complete(number);
@@ -196,7 +199,10 @@ void Engine::load(LaneState& l) {
       ++l.window;
     }
     if (l.size == 0 || l.window >= program_.windows()) l.phase = Phase::done;
-    if (l.phase != Phase::done) l.bytes = program_.bytes(l.begin + l.index, l.window);
+    if (l.phase != Phase::done) {
+      l.op = program_.op(l.begin + l.index);
+      l.bytes = program_.bytes(l.op, l.window);
+    }
     if (l.phase != Phase::done && l.bytes == 0 && l.window > 0) continue;
     if (passes_over) wake_waiters(l);
     break;
@@ -214,23 +220,30 @@ std::int64_t Engine::piece_bytes(const LaneState& l) const {
   return std::min(piece, l.bytes - l.piece * piece);
 }
 
-bool Engine::is_behind(const LaneState& other, const LaneState& waiting, const Place& place) const {
+// Whether what the lane waits for is done.
+bool Engine::is_behind(const LaneState& waiting, const Place& place) const {
+  const LaneState& other = lanes_[static_cast<std::size_t>(place.lane)];
   if (other.window != waiting.window) return other.window > waiting.window;
   if (other.index != place.index) return other.index > place.index;
   return other.phase == Phase::done ||
          (other.piece > waiting.piece &&
-          program_.can_follow(waiting.begin + waiting.index, other.begin + place.index));
+          SizedProgram::can_follow(waiting.op, program_.op(other.begin + place.index)));
+}
+
+bool Engine::wait_for(std::int32_t number, const Place& place) {
+  LaneState& l = lane(number);
+  if (is_behind(l, place)) return true;
+  l.block = Block::lane;
+  l.next_waiter = std::exchange(lane(place.lane).waiters, number);
+  return false;
 }
 
 bool Engine::pass_waits(std::int32_t number) {
-  LaneState& l = lane(number);
-  for (const Place& place : program_.program().waits(l.begin + l.index)) {
-    LaneState& other = lane(place.lane);
-    if (is_behind(other, l, place)) continue;
-    l.block = Block::lane;
-    l.next_waiter = std::exchange(other.waiters, number);
-    return false;
-  }
+  const LaneState& l = lane(number);
+  if (l.op.wait.lane == SizedProgram::no_wait) return true;
+  if (l.op.wait.lane != SizedProgram::many_waits) return wait_for(number, l.op.wait);
+  for (const Place& place : program_.program().waits(l.begin + l.index))
+    if (!wait_for(number, place)) return false;
   return true;
 }
 
@@ -268,9 +281,9 @@ void Engine::deliver(LaneState& l, double arrival, std::int32_t event) {
 }
 
 double Engine::work_seconds(const LaneState& l) const {
-  const InstructionInfo& does = info(instruction(l).kind);
-  const bool combines = does.combines_message() || does.reads_b;
-  if (!combines && !(does.reads_a && does.writes)) return 0;
+  const InstructionInfo& kind = does(l);
+  const bool combines = kind.combines_message() || kind.reads_b;
+  if (!combines && !(kind.reads_a && kind.writes)) return 0;
   const double bandwidth = combines ? costs_.reduce_bandwidth : costs_.copy_bandwidth;
   return seconds_for(static_cast<double>(piece_bytes(l)), bandwidth) * miss_;
 }
@@ -388,7 +401,7 @@ void Engine::complete(std::int32_t number) {
   LaneState& l = lane(number);
   double& end = timeline_.ranks[static_cast<std::size_t>(l.rank)];
   end = std::max(end, now_);
-  if (info(instruction(l).kind).receives) {
+  if (does(l).receives) {
     ++l.taken;
     if (lane(l.sender).block == Block::room) wake(l.sender, l.cause);
   }

@@ -48,6 +48,7 @@ class Engine {
     double latency = 0;                       // of what it sends
     // where it is
     std::int32_t window = 0, index = 0, piece = 0, pieces = 1;
+    SizedProgram::Op op = {};
     std::int64_t bytes = 0;  // of the instruction
     Phase phase = Phase::wait;
     Block block = Block::none;
@@ -79,9 +80,10 @@ class Engine {
   void complete(std::int32_t number);
   void share_exchange(std::int32_t number, bool starts);
 
-  bool is_behind(const LaneState& other, const LaneState& waiting, const Place& place) const;
-  const Instruction& instruction(const LaneState& l) const {
-    return program_.program().instruction(l.begin + l.index);
+  bool is_behind(const LaneState& waiting, const Place& place) const;
+  bool wait_for(std::int32_t number, const Place& place);
+  static const InstructionInfo& does(const LaneState& l) {
+    return info(static_cast<InstructionKind>(l.op.kind));
   }
   std::int64_t piece_bytes(const LaneState& l) const;
   double work_seconds(const LaneState& l) const;

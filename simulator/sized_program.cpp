@@ -69,8 +69,16 @@ SizedProgram::SizedProgram(const Program& program, const Layout& layout, std::in
     chunk_sizes.push_back(table.number(row));
   }
 
-  size_of_.reserve(static_cast<std::size_t>(program.size()));
-  first_chunk_.reserve(static_cast<std::size_t>(program.size()));
+  ops_.reserve(static_cast<std::size_t>(program.size()));
+  const auto add = [&](std::int32_t number, std::int32_t size, std::int32_t chunk) {
+    const std::span<const Place> waits = program.waits(number);
+    ops_.push_back({.kind = static_cast<std::uint32_t>(program.instruction(number).kind) & 0xfU,
+                    .size = static_cast<std::uint32_t>(size) & 0xfffffffU,
+                    .chunk = chunk,
+                    .wait = waits.empty()       ? Place{no_wait, 0}
+                            : waits.size() == 1 ? waits[0]
+                                                : Place{many_waits, 0}});
+  };
   temporary_bytes_.assign(static_cast<std::size_t>(program.shape().ranks), 0);
   std::map<std::tuple<std::int32_t, std::int32_t>, std::int32_t> consecutive;  // first and count
   // Of chunks of the whole vector, over all windows.
@@ -88,8 +96,7 @@ SizedProgram::SizedProgram(const Program& program, const Layout& layout, std::in
       return does.writes || does.combines_message() ? of.result : does.receives ? of.message : of.a;
     };
     if (instruction.kind == InstructionKind::nop) {
-      size_of_.push_back(nothing);
-      first_chunk_.push_back(-1);
+      add(i, nothing, -1);
       continue;
     }
     const std::int32_t first = chunk(0);
@@ -117,8 +124,7 @@ SizedProgram::SizedProgram(const Program& program, const Layout& layout, std::in
         size = sum();
       }
     }
-    size_of_.push_back(size);
-    first_chunk_.push_back(first);
+    add(i, size, first);
     const auto rank =
         static_cast<std::size_t>(program.lanes()[static_cast<std::size_t>(lane)].rank);
     if (does.writes && instruction.dst.slot == Slot::scratch)

@@ -30,10 +30,19 @@ class SizedProgram {
   std::int64_t all_windows() const { return all_windows_; }
   // Of the whole vector, in the first window.
   std::int64_t window_bytes() const { return window_bytes_; }
-  // What instruction `number` moves or makes in that window.
-  std::int64_t bytes(std::int32_t number, std::int32_t window) const {
-    return bytes_[static_cast<std::size_t>(size_of_[static_cast<std::size_t>(number)]) *
-                      static_cast<std::size_t>(windows_) +
+  // What is left to know of an instruction: 16 bytes, for there are many.
+  struct Op {
+    std::uint32_t kind : 4;   // InstructionKind
+    std::uint32_t size : 28;  // which of the sizes
+    std::int32_t chunk;       // the first, of the whole vector; -1: none
+    Place wait;               // for the only one that it waits for; see the constants below
+  };
+  static constexpr std::int32_t no_wait = -1, many_waits = -2;  // in place of a lane
+
+  const Op& op(std::int32_t number) const { return ops_[static_cast<std::size_t>(number)]; }
+  // What an instruction moves or makes in that window.
+  std::int64_t bytes(const Op& op, std::int32_t window) const {
+    return bytes_[static_cast<std::size_t>(op.size) * static_cast<std::size_t>(windows_) +
                   static_cast<std::size_t>(window)];
   }
   // Of a rank: its longest slot, and the memory that its results need beside input and output: its
@@ -44,20 +53,16 @@ class SizedProgram {
   }
   // Whether both work on the same chunks one after the other, so that an instruction that waits
   // for the other one can follow it piece by piece.
-  bool can_follow(std::int32_t number, std::int32_t other) const {
-    return size_of_[static_cast<std::size_t>(number)] ==
-               size_of_[static_cast<std::size_t>(other)] &&
-           first_chunk_[static_cast<std::size_t>(number)] ==
-               first_chunk_[static_cast<std::size_t>(other)];
+  static bool can_follow(const Op& op, const Op& other) {
+    return op.size == other.size && op.chunk == other.chunk;
   }
 
  private:
   const Program& program_;
   std::int32_t windows_ = 1;
   std::int64_t all_windows_ = 1, window_bytes_ = 0;
-  std::vector<std::int32_t> size_of_;      // of each instruction: which of the sizes
-  std::vector<std::int32_t> first_chunk_;  // of each instruction, of the whole vector; -1: none
-  std::vector<std::int64_t> bytes_;        // [size][window]
+  std::vector<Op> ops_;
+  std::vector<std::int64_t> bytes_;  // [size][window]
   std::int64_t vector_bytes_ = 0;
   std::vector<std::int64_t> temporary_bytes_;
 };

@@ -31,7 +31,8 @@ struct LinkUse {
 };
 
 struct Timeline {
-  double seconds = 0;         // of the call: until its last rank is done; at least the floor
+  double seconds = 0;  // of the call: until its last rank is done; at least the floor
+  double floor = 0;
   double device_seconds = 0;  // the same without the floor
   std::vector<double> ranks;  // until each rank is done
   std::vector<LinkUse> links;
