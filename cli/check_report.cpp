@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cli/rank_share.hpp"
 #include "cli/report.hpp"
 
 namespace vranks::cli {
@@ -46,17 +47,6 @@ std::string in_words(const PeerFinding& found) {
     text += fmt::format(", {} left out", found.elements - d.compared);
   if (found.unlike_ranks > 0) text += fmt::format(", {} RANKS UNLIKE rank 0", found.unlike_ranks);
   return text;
-}
-
-// "4 processes, 1 with 3 ranks and 3 with 2".
-std::string blocks(std::int64_t ranks, int processes) {
-  const std::int64_t most = share_of(ranks, processes, 0).count;
-  const std::int64_t longer = ranks % processes;
-  if (processes == 1) return fmt::format("1 process with all {} ranks", most);
-  if (longer == 0)
-    return fmt::format("{} processes with {} rank{} each", processes, most, most == 1 ? "" : "s");
-  return fmt::format("{} processes, {} with {} ranks and {} with {}", processes, longer, most,
-                     processes - longer, most - 1);
 }
 
 // "MPI_Allreduce, made to use algorithm 4 (ring)".
@@ -167,7 +157,7 @@ void add_collective(Report& report, const CheckRun& run, const Comparison& of) {
   report.line("ours", fmt::format("process 0 with all {} ranks on {}, algorithm {}", problem.ranks,
                                   of.found.provenance.device, our_algorithm(of.found.provenance)));
   report.line("theirs",
-              fmt::format("{}:\n{}", blocks(problem.ranks, run.processes), their_calls(of)));
+              fmt::format("{}:\n{}", shares_text(problem.ranks, run.processes), their_calls(of)));
   report.line("compared",
               ends_at_root(problem.collective) ? "on the root's process" : "on every process");
 }

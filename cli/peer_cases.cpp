@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "cli/rank_share.hpp"
 #include "collectives/peers/mpi_collective.hpp"
 
 namespace vranks::cli {
@@ -17,10 +18,6 @@ constexpr std::int64_t usual_elements = 1000;
 
 [[noreturn]] void refuse(const std::string& problem) {
   throw Error(ErrorKind::bad_argument, problem);
-}
-
-std::string processes_text(int processes) {
-  return fmt::format("{} process{}", processes, processes == 1 ? "" : "es");
 }
 
 // Counts that differ, with zeros among them, for rows as long as `length`.
@@ -114,12 +111,12 @@ void refuse_other_numbers_of_ranks(const CheckOptions& options, const Collective
         fmt::format("{} is compared with {}, one rank a process: R = {} needs {}, and there are "
                     "{}",
                     name(of.collective), mpi_calls({.collective = of.collective}, 1), ranks,
-                    processes_text(static_cast<int>(ranks)), processes));
+                    processes_text(ranks), processes));
   if (is_forced(options.problem.algorithm))
-    refuse(fmt::format(
-        "algorithm {} is compared with the real one, one rank a process: R = {} "
-        "needs {}, and there are {}",
-        options.problem.algorithm, ranks, processes_text(static_cast<int>(ranks)), processes));
+    refuse(
+        fmt::format("algorithm {} is compared with the real one, one rank a process: R = {} "
+                    "needs {}, and there are {}",
+                    options.problem.algorithm, ranks, processes_text(ranks), processes));
 }
 
 // Random 8- and 16-bit integers overflow in a sum, where Open MPI's vector code saturates.

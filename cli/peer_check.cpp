@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "cli/rank_share.hpp"
 #include "collectives/peers/bit_agreement.hpp"
 #include "collectives/peers/mpi_barrier.hpp"
 #include "collectives/peers/mpi_collective.hpp"

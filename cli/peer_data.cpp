@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "cli/progress.hpp"
+#include "cli/rank_share.hpp"
 #include "collectives/peers/order_data.hpp"
 #include "ranks/random.hpp"
 
@@ -36,20 +37,6 @@ PeerData made_data(const Job& job, DType dtype, const Shape& shape, Make&& make)
 }
 
 }  // namespace
-
-RankRange share_of(std::int64_t ranks, int processes, int process) {
-  if (ranks < 1)
-    throw Error(ErrorKind::bad_argument,
-                "R = 0: dimension 0 of the shape counts the ranks, and there must be one at least");
-  if (ranks < processes)
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("{} processes can't share {} rank{}: each holds at least one; start at "
-                            "most {}, or give more ranks",
-                            processes, ranks, ranks == 1 ? "" : "s", ranks));
-  const std::int64_t longer = ranks % processes;
-  return {.first = process * (ranks / processes) + std::min<std::int64_t>(process, longer),
-          .count = ranks / processes + (process < longer ? 1 : 0)};
-}
 
 PeerData random_data(const Job& job, DType dtype, const Shape& shape, std::uint64_t seed) {
   return made_data(job, dtype, shape, [&](const TensorView& tensor, std::int64_t first) {

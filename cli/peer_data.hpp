@@ -15,10 +15,6 @@
 
 namespace vranks::cli {
 
-// The ranks that a process holds: blocks in order, the first `ranks` mod `processes` of them one
-// rank longer. Throws bad_argument if a process would hold none.
-RankRange share_of(std::int64_t ranks, int processes, int process);
-
 // What a process holds of the input.
 struct PeerData {
   Shape shape;            // of all ranks: (R, d0, ...)

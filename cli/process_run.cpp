@@ -10,23 +10,12 @@
 #include <cstring>
 
 #include "cli/options.hpp"
-#include "cli/peer_check.hpp"
 #include "cli/progress.hpp"
+#include "cli/rank_share.hpp"
 #include "collectives/peers/mpi.hpp"
 #include "ranks/error.hpp"
 
 namespace vranks::cli {
-
-std::string processes_text(std::int64_t ranks, int processes) {
-  const std::int64_t most = share_of(ranks, processes, 0).count;
-  const std::int64_t longer = ranks % processes;
-  if (processes == 1)
-    return fmt::format("1 process with all {} rank{}", ranks, ranks == 1 ? "" : "s");
-  const std::string all = fmt::format("{} processes", processes);
-  if (longer == 0) return fmt::format("{} with {} rank{} each", all, most, most == 1 ? "" : "s");
-  return fmt::format("{}, {} with {} ranks and {} with {}", all, longer, most, processes - longer,
-                     most - 1);
-}
 
 #if VRANKS_HAVE_MPI
 

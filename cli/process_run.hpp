@@ -59,7 +59,4 @@ void allow_shared_devices(const Job& job);
 // for each process of a machine in turns.
 Device device_of_process(const Job& job, const std::optional<Device>& wanted);
 
-// "4 processes, 2 with 2 ranks and 2 with 1".
-std::string processes_text(std::int64_t ranks, int processes);
-
 }  // namespace vranks::cli

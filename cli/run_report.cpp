@@ -8,9 +8,10 @@
 
 #include "cli/error_report.hpp"
 #include "cli/preview.hpp"
-#include "cli/process_run.hpp"
+#include "cli/rank_share.hpp"
 #include "cli/report.hpp"
 #include "collectives/algorithm.hpp"
+#include "collectives/processes/engine.hpp"
 #include "vranks/build_info.hpp"
 
 namespace vranks::cli {
@@ -196,7 +197,7 @@ void report_provenance(Report& report, const Outcome& outcome, const RunRequest&
   if (request.processes != 0)
     report.line(
         "processes",
-        wrapped(fmt::format("{}, {}", processes_text(outcome.problem().ranks, request.processes),
+        wrapped(fmt::format("{}, {}", shares_text(outcome.problem().ranks, request.processes),
                             request.library),
                 text_width));
   report.line("device", fmt::format("{}: {}", ran.device, outcome.device_name));
@@ -267,6 +268,7 @@ void report_time(Report& report, const Outcome& outcome) {
                                    : "none: there are no elements");
   report.line("time", fmt::format("{}, the median of {} calls",
                                   seconds_text(outcome.median_seconds()), outcome.seconds.size()));
+  if (bytes == 0) return;
   report.line("bandwidth", fmt::format("{:.4g} GB/s: {} read and {} written",
                                        bytes / outcome.median_seconds() * 1e-9,
                                        bytes_text(static_cast<double>(traffic.read)),

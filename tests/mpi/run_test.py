@@ -128,6 +128,8 @@ class SameResult(RunTest):
     def test_a_barrier(self):
         result = self.run_in(3, "--collective", "barrier", "--ranks", "5")
         self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("\n  time ", result.stdout)
+        self.assertNotIn("bandwidth", result.stdout)  # of no bytes
 
 
 class BadUse(RunTest):
