@@ -51,11 +51,11 @@ const Program& Clock::program(const Problem& problem, const TimedCall& call) {
     return kept_.front().program;
   }
   const Schedule schedule = build_schedule(problem, selection);
-  if (schedule.transfers() > most_transfers())
+  if (schedule.transfers() > most_transfers)
     throw Error(ErrorKind::not_supported,
                 fmt::format("{} over {} ranks has {} transfers; the clock takes at most {}",
                             selection.algorithm->name, problem.ranks, schedule.transfers(),
-                            most_transfers()));
+                            most_transfers));
   Program program = lower(schedule);
   const std::int32_t own = has_word(selection.algorithm->parameters, "channels")
                                ? selection.parameters.channels

@@ -41,14 +41,14 @@ class Clock {
   SoftwareCosts& software() { return software_; }
 
   // The program that the call runs as; kept, with a few others, for further sizes. Throws as
-  // Algorithm::build, and not_supported if it has more than most_transfers() transfers.
+  // Algorithm::build, and not_supported if it has more than most_transfers.
   const Program& program(const Problem& problem, const TimedCall& call);
   Layout layout(const Problem& problem, const TimedCall& call);
   // Throws as program() and simulate(). Precondition: the problem has the ranks of the clock.
   Timeline time(const Problem& problem, const TimedCall& call);
 
-  // Programs take about 100 bytes a transfer.
-  static constexpr std::int64_t most_transfers() { return 40'000'000; }
+  // Longer programs are refused; they take about 100 bytes a transfer.
+  std::int64_t most_transfers = 40'000'000;
 
  private:
   std::optional<Timeline> time_of_channels(const Problem& problem, const TimedCall& call);

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls by name: lanes spread over channels and instances, many windows from a few, channels that
+// do alike.
+#include "simulator/clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "collectives/interpreters/lower.hpp"
+#include "collectives/interpreters/verify.hpp"
+#include "collectives/plan.hpp"
+#include "simulator/critical_path.hpp"
+#include "simulator/read_machine.hpp"
+#include "simulator/spread_lanes.hpp"
+#include "tests/ranks/expect_error.hpp"
+#include "tests/simulator/timed.hpp"
+
+namespace vranks {
+namespace {
+
+TimedCall call_of(const Problem& problem, const std::string& algorithm,
+                  const Parameters& parameters = {}) {
+  return {select(find_algorithm(algorithm, problem.collective), problem, parameters),
+          parameters.protocol,
+          {}};
+}
+
+// Links so fast that blocks alone count.
+constexpr const char* blocks = R"(name: blocks
+node:
+  ranks: 8
+  links: [{from: rank, to: rank, bandwidth: 100000 GB/s}]
+costs: {lane_bandwidth: 1 GB/s, tile_bytes: 4 KiB, piece_bytes: 2 KiB, slots: 8, channels: 4}
+)";
+
+// An MSCCL ring: chunk i goes by channel i mod channels, and a block does its steps in order. In
+// units of the time that a block needs for a tile a tile takes 7 with one channel (each block
+// sends seven) and 1 with eight; with two and four a block waits for its own earlier chunk, so that
+// it is more than 7 / channels.
+TEST(Clock, RingOverChannels) {
+  Clock clock(read_machine(blocks, "blocks.yaml"), 8);
+  const std::int64_t tiles = 400;
+  const Problem problem = problem_of(Collective::all_gather, 8, tiles * 1024);
+  const double tile = 4096 / 1e9;
+  const auto period = [&](std::int32_t channels) {
+    TimedCall call = call_of(problem, "ring");
+    call.channels = channels;
+    return clock.time(problem, call).seconds / (tile * static_cast<double>(tiles));
+  };
+  EXPECT_NEAR(period(1), 7, 0.1);
+  EXPECT_NEAR(period(8), 1, 0.1);
+  for (const std::int32_t channels : {2, 4}) {
+    EXPECT_GT(period(channels), 7.0 / channels * 1.05) << channels;
+    EXPECT_LT(period(channels), 7) << channels;
+  }
+  EXPECT_GT(period(2), period(4));
+}
+
+TEST(Clock, InstancesShareTheWork) {
+  Clock clock(read_machine(blocks, "blocks.yaml"), 8);
+  const Problem problem = problem_of(Collective::all_gather, 8, 1 << 20);
+  TimedCall call = call_of(problem, "ring");
+  call.channels = 1;
+  const double one = clock.time(problem, call).seconds;
+  call.instances = 4;
+  EXPECT_NEAR(clock.time(problem, call).seconds, one / 4, 0.02 * one);
+}
+
+TEST(Clock, SpreadProgramsAreProvedLikeOthers) {
+  for (const std::int32_t ranks : {2, 3, 8})
+    for (const std::int32_t channels : {0, 1, 2, 3, 8})
+      for (const std::int32_t instances : {1, 2}) {
+        const Problem problem = problem_of(Collective::all_gather, ranks, 24 * ranks);
+        const Program program =
+            spread_lanes(lower(build_schedule(problem, call_of(problem, "ring").selection)),
+                         channels, instances);
+        EXPECT_TRUE(verify(program, 8).none()) << ranks << ' ' << channels << ' ' << instances;
+        EXPECT_EQ(program.shape().chunks, ranks * instances);
+      }
+  const Problem problem = problem_of(Collective::all_gather, 8, 64);
+  expect_error(ErrorKind::not_supported, {"rank 0 lane", "chunks", "instances"}, [&] {
+    spread_lanes(lower(build_schedule(problem, call_of(problem, "recursive_doubling").selection)),
+                 1, 2);
+  });
+}
+
+// One of NCCL's channels run for all of them takes about as long as all. Few short parts differ by
+// up to half in length, which one that stands for all doesn't show.
+TEST(Clock, ChannelsThatDoAlike) {
+  Clock clock(find_machine("switch"), 6);
+  MessageCosts& costs = clock.software().costs;
+  costs.slots = 8;
+  costs.piece_bytes = 128 << 10;
+  for (const char* algorithm : {"nccl_ring", "nccl_tree"})
+    for (const std::int64_t elements : {1, 1000, 1 << 16, 1 << 20, 3 << 22}) {
+      const Problem problem = problem_of(Collective::all_reduce, 6, elements);
+      TimedCall call = call_of(problem, algorithm, {.channels = 6});
+      const double folded = clock.time(problem, call).seconds;
+      call.options.keep_events = true;  // runs all
+      const double all = clock.time(problem, call).seconds;
+      EXPECT_NEAR(folded / all, 1, elements < 1 << 20 ? 0.3 : 0.05) << algorithm << ' ' << elements;
+    }
+}
+
+// What is counted for many windows is what running them takes.
+TEST(Clock, ManyWindowsFromAFew) {
+  const auto machine = read_machine(blocks, "blocks.yaml");
+  Clock clock(machine, 8);
+  const Problem problem = problem_of(Collective::all_gather, 8, 500 * 1024 + 77);
+  const TimedCall call = call_of(problem, "ring");
+  const SizedProgram whole(clock.program(problem, call), clock.layout(problem, call), 4, 4096);
+  EXPECT_EQ(whole.windows(), 501);
+  const double run = simulate(whole, clock.topology(), clock.costs(Protocol::simple)).seconds;
+  EXPECT_NEAR(clock.time(problem, call).seconds / run, 1, 0.003);
+}
+
+TEST(Clock, PartsOfATimeAddUp) {
+  Clock clock(find_machine("mare_nostrum5"), 13);
+  for (const char* algorithm : {"ring", "recursive_doubling", "ompi_rabenseifner", "direct"})
+    for (const std::int64_t elements : {1, 5000, 1'000'000}) {
+      const Problem problem = problem_of(Collective::all_reduce, 13, elements);
+      TimedCall call = call_of(problem, algorithm);
+      call.options.keep_events = true;
+      const Timeline timeline = clock.time(problem, call);
+      const CriticalPath path = critical_path(timeline);
+      EXPECT_NEAR(
+          (path.start + path.links + path.latency + path.work + path.waiting) / timeline.seconds, 1,
+          1e-9)
+          << algorithm << ' ' << elements;
+      EXPECT_GE(path.waiting, 0);
+      EXPECT_GT(path.messages, 0);
+    }
+}
+
+TEST(Clock, RefusesProgramsTooLong) {
+  Clock clock(find_machine("switch"), 5);
+  clock.most_transfers = 39;
+  const Problem problem = problem_of(Collective::all_reduce, 5, 5);
+  expect_error(ErrorKind::not_supported, {"ring over 5 ranks", "40 transfers", "at most 39"},
+               [&] { clock.time(problem, call_of(problem, "ring")); });
+  EXPECT_EQ(find_cost("slots").name, "slots");
+  expect_error(ErrorKind::bad_argument, {"no cost 'slot'", "slots"}, [] { find_cost("slot"); });
+}
+
+}  // namespace
+}  // namespace vranks
