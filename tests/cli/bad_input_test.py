@@ -59,7 +59,7 @@ class ArgumentTest(program.ProgramTest):
         self.refuse(["check", "--op", "sum", "--nan", "ignore"], "min and max")
         self.refuse(["list", "--markdown", "--format", "json"], "--markdown and --format")
         self.refuse(["run", "--output", "y", "--steps", "y"], "--output and --steps", "'y'")
-        self.refuse(["list", "--format", "csv"], "one table", "11")
+        self.refuse(["list", "--format", "csv"], "one table", "13")
 
     def test_algorithms(self):
         self.refuse(["run", "--algorithm", "nope", "--collective", "reduce"], "'nope'",
