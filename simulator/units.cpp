@@ -69,8 +69,15 @@ double parse_quantity(Quantity quantity, std::string_view text, std::string_view
   if (std::signbit(number)) refuse("is below 0");
   std::string_view rest(at, static_cast<std::size_t>(end - at));
   while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
-  for (const Unit& unit : kind.units)
-    if (unit.name == rest) return number * unit.factor;
+  for (const Unit& unit : kind.units) {
+    if (unit.name != rest) continue;
+    const double value = number * unit.factor;
+    if (value != 0 && (value < 1e-15 || value > 1e18))
+      refuse("is beyond all that there is, from 1e-15 to 1e18");
+    if (quantity == Quantity::count && (value != std::floor(value) || value > 2147483647))
+      refuse("is no whole number below 2^31");
+    return value;
+  }
   // Zero is zero in any unit.
   if (rest.empty() && number == 0) return 0;
   refuse(rest.empty() ? std::string("has no unit")

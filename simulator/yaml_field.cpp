@@ -46,6 +46,11 @@ void check_nesting(std::string_view text, const std::string& file) {
       if (++indent > 200) refuse(file, line, "is indented by more than 200 columns");
       continue;
     }
+    // In a comment brackets are text.
+    if (is_start && c == '#' && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '\n')) {
+      i = std::min(text.find('\n', i), text.size()) - 1;
+      continue;
+    }
     is_start = false;
     if (c == '[' || c == '{') ++depth;
     if ((c == ']' || c == '}') && depth > 0) --depth;
