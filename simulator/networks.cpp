@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "ranks/error.hpp"
 
@@ -18,12 +17,19 @@ namespace {
   throw Error(ErrorKind::bad_argument, problem);
 }
 
+// As many more, or an error; what a network has beside those of its nodes.
+void reserve(std::vector<Link>& links, double more) {
+  count_links(more);
+  links.reserve(links.size() + static_cast<std::size_t>(more));
+}
+
 // Every port has a link up and one down; what lies between them has bandwidth for all, but for what
 // derived networks put there.
 class Ports : public Network {
  public:
   Ports(const NetworkNumbers& n, std::int32_t nodes, std::int32_t ports, std::vector<Link>& links)
       : ports_(ports) {
+    reserve(links, 2.0 * nodes * ports);
     for (std::int32_t node = 0; node < nodes; ++node)
       for (std::int32_t port = 0; port < ports; ++port) {
         const std::string name = fmt::format("node {} port {}", node, port);
@@ -84,6 +90,7 @@ class Dragonfly : public Ports {
         per_group_(static_cast<std::int32_t>(n.nodes_per_group)),
         groups_((nodes + per_group_ - 1) / per_group_),
         first_global_(2 * nodes * ports) {
+    reserve(links, static_cast<double>(groups_) * groups_);
     for (std::int32_t from = 0; from < groups_; ++from)
       for (std::int32_t to = 0; to < groups_; ++to)
         links.push_back(
@@ -107,7 +114,10 @@ class Grid : public Network {
  public:
   Grid(const NetworkNumbers& n, std::int32_t nodes, bool wraps, std::vector<Link>& links)
       : sizes_(sizes_of(n.dimensions, nodes)), wraps_(wraps) {
-    for (std::int32_t node = 0; node < total(); ++node)
+    double total = 1;
+    for (const std::int32_t size : sizes_) total *= size;
+    reserve(links, total * 2 * static_cast<double>(sizes_.size()));
+    for (std::int32_t node = 0; node < static_cast<std::int32_t>(total); ++node)
       for (std::size_t d = 0; d < sizes_.size(); ++d)
         for (const char way : {'+', '-'})
           links.push_back(
@@ -135,9 +145,6 @@ class Grid : public Network {
  private:
   static std::string axis(std::size_t d) {
     return d < 3 ? std::string(1, "xyz"[d]) : fmt::format("d{}", d);
-  }
-  std::int32_t total() const {
-    return std::accumulate(sizes_.begin(), sizes_.end(), 1, std::multiplies{});
   }
   // Where a size is 0 it is as the nodes need, all those alike or one more.
   static std::vector<std::int32_t> sizes_of(const std::vector<std::int64_t>& given,
@@ -167,8 +174,8 @@ class Grid : public Network {
       }
       sizes.push_back(static_cast<std::int32_t>(size));
     }
-    const std::int64_t room =
-        std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies{});
+    double room = 1;
+    for (const std::int32_t size : sizes) room *= size;
     if (room < nodes)
       refuse(fmt::format("{} nodes don't fit into {}", nodes, fmt::join(sizes, " x ")));
     return sizes;
@@ -187,6 +194,7 @@ class FullyConnected : public Network {
     if (nodes > most_nodes)
       refuse(fmt::format("{} nodes have too many links from each to each; at most {}", nodes,
                          most_nodes));
+    reserve(links, static_cast<double>(nodes) * nodes);
     for (std::int32_t from = 0; from < nodes; ++from)
       for (std::int32_t to = 0; to < nodes; ++to)
         links.push_back({fmt::format("node {} -> node {}", from, to), n.bandwidth, n.latency});
@@ -200,6 +208,22 @@ class FullyConnected : public Network {
   std::int32_t nodes_;
 };
 
+// As the file says. All of its links are there, however few nodes are used.
+class GivenLinks : public Network {
+ public:
+  GivenLinks(std::shared_ptr<const Routes> routes, std::vector<Link>& links)
+      : routes_(std::move(routes)) {
+    links.insert(links.end(), routes_->links().begin(), routes_->links().end());
+  }
+  void route(std::int32_t from, std::int32_t, std::int32_t to, std::int32_t, std::int32_t first,
+             std::vector<std::int32_t>& route) const override {
+    routes_->add(from, to, first, route);
+  }
+
+ private:
+  std::shared_ptr<const Routes> routes_;
+};
+
 template <class Kind>
 std::unique_ptr<Network> make_ports(const NetworkNumbers& n, std::int32_t nodes, std::int32_t ports,
                                     std::vector<Link>& links) {
@@ -208,6 +232,10 @@ std::unique_ptr<Network> make_ports(const NetworkNumbers& n, std::int32_t nodes,
 std::unique_ptr<Network> make_full(const NetworkNumbers& n, std::int32_t nodes, std::int32_t,
                                    std::vector<Link>& links) {
   return std::make_unique<FullyConnected>(n, nodes, links);
+}
+std::unique_ptr<Network> make_given(const NetworkNumbers& n, std::int32_t, std::int32_t,
+                                    std::vector<Link>& links) {
+  return std::make_unique<GivenLinks>(n.routes, links);
 }
 template <bool wraps, int dimensions>
 std::unique_ptr<Network> make_grid(const NetworkNumbers& n, std::int32_t nodes, std::int32_t,
@@ -218,6 +246,12 @@ std::unique_ptr<Network> make_grid(const NetworkNumbers& n, std::int32_t nodes, 
 }
 
 }  // namespace
+
+std::int32_t count_links(double links) {
+  if (links > most_links)
+    refuse(fmt::format("{:.0f} links are too many; at most {} are simulated", links, most_links));
+  return static_cast<std::int32_t>(links);
+}
 
 std::span<const NetworkKind> network_kinds() {
   static constexpr NetworkKind rows[] = {
@@ -233,6 +267,7 @@ std::span<const NetworkKind> network_kinds() {
       {"torus", "bandwidth latency [dimensions]",
        "a grid with its ends joined, of three dimensions unless said", make_grid<true, 3>},
       {"fully_connected", "bandwidth latency", "a link from each node to each", make_full},
+      {"links", "links [switches] [routes]", "every link as the file gives it", make_given},
   };
   return rows;
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/routes.hpp"
 #include "simulator/topology.hpp"
 
 namespace vranks {
@@ -23,7 +24,14 @@ struct NetworkNumbers {
   double oversubscription = 1;  // of a leaf: bandwidth of its nodes to that behind it
   std::int64_t nodes_per_leaf = 0, nodes_per_group = 0;
   std::vector<std::int64_t> dimensions = {};  // of a torus or mesh; 0: as the nodes need
+  std::shared_ptr<const Routes> routes = {};  // between nodes, where the file gives every link
 };
+
+// What a topology may have, so that no file makes one that doesn't fit into memory.
+inline constexpr std::int32_t most_links = 1 << 24;
+
+// `links` as a number of links. Throws bad_argument for more than those.
+std::int32_t count_links(double links);
 
 class Network {
  public:

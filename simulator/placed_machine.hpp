@@ -7,42 +7,52 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "simulator/networks.hpp"
+#include "simulator/routes.hpp"
 #include "simulator/topology.hpp"
 
 namespace vranks {
 
-// A node: vertices are its ranks, then its ports, then its switches. Every rank reaches every port
-// and every other rank.
-struct NodeShape {
-  std::int32_t ranks = 1, ports = 1;
-  std::vector<std::string> vertices;  // names; ranks + ports + switches
-  struct Edge {
-    std::int32_t from, to;
-    Link link;
-  };
-  std::vector<Edge> edges;  // one direction each
-  // What is passed with a switch: a backplane or memory. By vertex; no bandwidth: nothing.
-  std::vector<Link> inside;
-  // Of pairs of vertices, in place of the shortest: the vertices that are passed, both ends
-  // included.
-  std::vector<std::vector<std::int32_t>> routes = {};
+// The ends of its links are the ranks, then the ports to the network.
+class Node {
+ public:
+  // Throws bad_argument if a rank can't reach another one, or no port of those that have links.
+  Node(std::int32_t ranks, std::int32_t ports, Graph graph);
+
+  std::int32_t ranks() const { return ranks_; }
+  std::int32_t ports() const { return ports_; }
+  const std::vector<Link>& links() const { return routes_.links(); }
+  // The port by which a rank leaves the node: the first of those that are the fewest links away,
+  // beginning with port rank mod ports. Where no port has links that one costs nothing.
+  std::int32_t port(std::int32_t rank) const { return port_[static_cast<std::size_t>(rank)]; }
+
+  // Put links, numbered from `first` on, into `route`: from a rank to another one, to its port, and
+  // from its port.
+  void add_inside(std::int32_t from, std::int32_t to, std::int32_t first,
+                  std::vector<std::int32_t>& route) const;
+  void add_out(std::int32_t rank, std::int32_t first, std::vector<std::int32_t>& route) const;
+  void add_in(std::int32_t rank, std::int32_t first, std::vector<std::int32_t>& route) const;
+
+ private:
+  std::int32_t find_port(std::int32_t rank) const;
+
+  std::int32_t ranks_, ports_;
+  Routes routes_;
+  bool has_links_of_ports_ = false;
+  std::vector<std::int32_t> port_;
 };
 
 struct MachineParts {
   std::string name, title, calibration;
   SoftwareCosts software;
-  NodeShape node;
+  std::shared_ptr<const Node> node;
   std::int32_t most_nodes = 1;
   const NetworkKind* network = nullptr;  // null: one node only
   NetworkNumbers numbers = {};
 };
 
-// Finds all routes inside a node. Throws bad_argument if a rank can't reach another one or its
-// port.
 std::shared_ptr<const Machine> make_machine(MachineParts parts);
 
 }  // namespace vranks

@@ -10,15 +10,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <limits>
-#include <map>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "ranks/error.hpp"
 #include "ranks/names.hpp"
 #include "simulator/placed_machine.hpp"
+#include "simulator/read_graph.hpp"
 #include "simulator/yaml_field.hpp"
 
 namespace vranks {
@@ -27,7 +24,7 @@ namespace {
 
 constexpr std::string_view file_keys =
     "name title calibration include costs protocols nodes node network";
-constexpr std::int64_t most_nodes = 1 << 20, most_vertices = 256;
+constexpr std::int64_t most_nodes = 1 << 20, most_ends = 256;
 
 std::string read_file(const std::string& path) {
   // One byte more than parse_yaml() takes, for devices that never end.
@@ -53,13 +50,13 @@ class Reader {
   MachineParts read(std::string_view text, const std::string& file) {
     add(parse_yaml(text, file));
     MachineParts parts;
-    parts.name = needed("name").text();
+    parts.name = needed_field("name").text();
     if (const YamlField f = field("title"); f.is_there()) parts.title = f.text();
     if (const YamlField f = field("calibration"); f.is_there()) parts.calibration = f.text();
     read_costs(parts.software);
     if (const YamlField f = field("nodes"); f.is_there())
       parts.most_nodes = static_cast<std::int32_t>(f.whole(1, most_nodes));
-    read_node(needed("node"), parts.node);
+    parts.node = read_node(needed_field("node"));
     if (const YamlField f = field("network"); f.is_there())
       read_network(f, parts);
     else if (parts.most_nodes > 1)
@@ -101,14 +98,9 @@ class Reader {
       if (YamlField f = document[key]; f.is_there()) return f;
     return documents_.front()[key];
   }
-  YamlField needed(const std::string& key) const {
+  YamlField needed_field(const std::string& key) const {
     YamlField f = field(key);
     if (!f.is_there()) root().fail(fmt::format("there is no key '{}'", key));
-    return f;
-  }
-  static YamlField needed(const YamlField& map, const std::string& key) {
-    YamlField f = map[key];
-    if (!f.is_there()) map.fail(fmt::format("there is no key '{}'", key));
     return f;
   }
 
@@ -139,135 +131,40 @@ class Reader {
     }
   }
 
-  void read_node(const YamlField& node, NodeShape& shape) {
-    node.map("ranks ports switches links routes");
-    shape.ranks = static_cast<std::int32_t>(needed(node, "ranks").whole(1, most_vertices));
-    if (const YamlField f = node["ports"]; f.is_there())
-      shape.ports = static_cast<std::int32_t>(f.whole(1, most_vertices));
-    for (std::int32_t r = 0; r < shape.ranks; ++r)
-      shape.vertices.push_back(fmt::format("rank {}", r));
-    for (std::int32_t p = 0; p < shape.ports; ++p)
-      shape.vertices.push_back(fmt::format("port {}", p));
-    shape.inside.resize(shape.vertices.size());
-    if (const YamlField f = node["switches"]; f.is_there())
-      for (const YamlField& each : f.list()) read_switch(each, shape);
-    if (const YamlField f = node["links"]; f.is_there())
-      for (const YamlField& each : f.list()) read_link(each, shape);
-    if (const YamlField f = node["routes"]; f.is_there())
-      for (const YamlField& each : f.list()) {
-        std::vector<std::int32_t> route;
-        for (const YamlField& stop : each.list()) route.push_back(vertex(stop, shape));
-        const auto ends = static_cast<std::int32_t>(shape.ranks + shape.ports);
-        if (route.size() < 2 || route.front() >= ends || route.back() >= ends)
-          each.fail("a route leads from a rank or port to another one");
-        for (std::size_t i = 0; i + 1 < route.size(); ++i)
-          if (std::ranges::none_of(shape.edges, [&](const NodeShape::Edge& e) {
-                return e.from == route[i] && e.to == route[i + 1];
-              }))
-            each.fail(fmt::format("no link leads from {} to {}",
-                                  shape.vertices[static_cast<std::size_t>(route[i])],
-                                  shape.vertices[static_cast<std::size_t>(route[i + 1])]));
-        shape.routes.push_back(std::move(route));
-      }
+  // What follows from the links alone is an error of the map that they are in.
+  template <class Make>
+  static auto made_of(const YamlField& map, Make&& make) {
     try {
-      MachineParts alone;
-      alone.name = "node";
-      alone.node = shape;
-      make_machine(std::move(alone));
+      return make();
     } catch (const Error& error) {
-      node.fail(error.what());
+      map.fail(error.what());
     }
   }
 
-  static void read_switch(const YamlField& f, NodeShape& shape) {
-    Link inside;
-    std::string name;
-    if (f.is_map()) {
-      f.map("name bandwidth latency cache");
-      name = needed(f, "name").text();
-      inside.bandwidth = needed(f, "bandwidth").positive(Quantity::bandwidth);
-      if (f["latency"].is_there()) inside.latency = f["latency"].quantity(Quantity::time);
-      if (f["cache"].is_there()) inside.cache = f["cache"].quantity(Quantity::bytes);
-    } else {
-      name = f.text();
-    }
-    inside.name = name;
-    if (name.empty() || name == "rank" || name == "port")
-      f.fail(fmt::format("'{}' is no name for a switch", name));
-    if (std::ranges::find(shape.vertices, name) != shape.vertices.end())
-      f.fail(fmt::format("there are two of the name '{}'", name));
-    if (shape.vertices.size() >= 4 * most_vertices) f.fail("there are too many switches");
-    shape.vertices.push_back(name);
-    shape.inside.push_back(inside);
+  static std::shared_ptr<const Node> read_node(const YamlField& node) {
+    node.map(fmt::format("ranks ports {}", graph_keys));
+    const auto ranks = static_cast<std::int32_t>(needed(node, "ranks").whole(1, most_ends));
+    const YamlField given = node["ports"];
+    const auto ports = given.is_there() ? static_cast<std::int32_t>(given.whole(1, most_ends)) : 1;
+    Graph graph;
+    graph.add_ends("rank", ranks);
+    graph.add_ends("port", ports);
+    read_graph(node, graph);
+    return made_of(node, [&] { return std::make_shared<Node>(ranks, ports, std::move(graph)); });
   }
 
-  static std::int32_t vertex(const YamlField& f, const NodeShape& shape) {
-    const std::string name = f.text();
-    const auto found = std::ranges::find(shape.vertices, name);
-    if (found == shape.vertices.end())
-      f.fail(fmt::format(
-          "there is no '{}' in a node; there are rank 0 to {}, port 0 to {} and the switches", name,
-          shape.ranks - 1, shape.ports - 1));
-    return static_cast<std::int32_t>(found - shape.vertices.begin());
-  }
-
-  // "rank" and "port" stand for all of them.
-  static std::vector<std::int32_t> end_of(const YamlField& f, const NodeShape& shape) {
-    std::vector<std::int32_t> result;
-    const std::string name = f.text();
-    const std::int32_t ranks = shape.ranks, ports = shape.ports;
-    if (name == "rank")
-      for (std::int32_t r = 0; r < ranks; ++r) result.push_back(r);
-    else if (name == "port")
-      for (std::int32_t p = 0; p < ports; ++p) result.push_back(ranks + p);
-    else
-      result.push_back(vertex(f, shape));
-    return result;
-  }
-
-  static Link read_numbers(const YamlField& f) {
-    Link link;
-    link.bandwidth = needed(f, "bandwidth").positive(Quantity::bandwidth);
-    if (f["latency"].is_there()) link.latency = f["latency"].quantity(Quantity::time);
-    return link;
-  }
-
-  static void read_link(const YamlField& f, NodeShape& shape) {
-    f.map("from to bandwidth latency one_way back");
-    const Link there = read_numbers(f);
-    Link back = there;
-    const bool one_way = f["one_way"].is_there() && f["one_way"].truth();
-    if (f["back"].is_there()) {
-      if (one_way) f["back"].fail("a link with one_way: true has no way back");
-      f["back"].map("bandwidth latency");
-      back = read_numbers(f["back"]);
-    }
-    const std::vector<std::int32_t> from = end_of(needed(f, "from"), shape);
-    const std::vector<std::int32_t> to = end_of(needed(f, "to"), shape);
-    const auto add = [&](std::int32_t a, std::int32_t b, Link link) {
-      const std::string_view names[] = {shape.vertices[static_cast<std::size_t>(a)],
-                                        shape.vertices[static_cast<std::size_t>(b)]};
-      link.name = fmt::format("{} -> {}", names[0], names[1]);
-      if (std::ranges::any_of(shape.edges,
-                              [&](const NodeShape::Edge& e) { return e.from == a && e.to == b; }))
-        f.fail(fmt::format("there are two links from {} to {}", names[0], names[1]));
-      if (shape.edges.size() >= 65536) f.fail("a node has more than 65536 links");
-      shape.edges.push_back({a, b, link});
-    };
-    const bool are_pairs = from.size() > 1 && to.size() > 1 && from[0] != to[0];
-    for (std::size_t i = 0; i < from.size(); ++i)
-      for (std::size_t k = 0; k < to.size(); ++k) {
-        // Rank r and port r mod ports, or the other way round.
-        if (are_pairs && i % to.size() != k % from.size()) continue;
-        if (from[i] == to[k]) {
-          if (from.size() == 1 && to.size() == 1) f.fail("a link leads to where it comes from");
-          continue;
-        }
-        add(from[i], to[k], there);
-        // Where both ends stand for all ranks, the other direction comes by itself.
-        if (!one_way && from[0] != to[0]) add(to[k], from[i], back);
-        if (!one_way && from[0] == to[0] && from.size() != to.size()) add(to[k], from[i], back);
-      }
+  static std::shared_ptr<const Routes> read_routes(const YamlField& network, std::int32_t nodes) {
+    constexpr std::int32_t most = 1024;
+    if (nodes > most)
+      network.fail(fmt::format("{} nodes; at most {} are joined by given links", nodes, most));
+    Graph graph;
+    graph.add_ends("node", nodes);
+    read_graph(network, graph);
+    return made_of(network, [&] {
+      auto routes = std::make_shared<Routes>(std::move(graph));
+      routes->check_all(0, nodes);
+      return routes;
+    });
   }
 
   void read_network(const YamlField& f, MachineParts& parts) {
@@ -282,9 +179,10 @@ class Reader {
       if (c != '[' && c != ']') keys += c;
     f.map(keys);
     for (const std::string_view key :
-         {"bandwidth", "latency", "nodes_per_leaf", "nodes_per_group", "global_bandwidth"})
+         {"bandwidth", "latency", "nodes_per_leaf", "nodes_per_group", "global_bandwidth", "links"})
       if (has_word(found->numbers, key)) needed(f, std::string(key));
     NetworkNumbers& n = parts.numbers;
+    if (has_word(found->numbers, "links")) n.routes = read_routes(f, parts.most_nodes);
     const auto quantity = [&](const char* key, Quantity what, double& value, bool is_positive) {
       if (const YamlField each = f[key]; each.is_there())
         value = is_positive ? each.positive(what) : each.quantity(what);
@@ -303,6 +201,10 @@ class Reader {
         n.dimensions.push_back(each.text() == "auto" ? 0 : each.whole(1, most_nodes));
       if (n.dimensions.empty() || n.dimensions.size() > 8)
         f["dimensions"].fail("1 to 8 sizes are right, such as [4, 4, auto]");
+      double given = 2 * static_cast<double>(n.dimensions.size());
+      for (const std::int64_t size : n.dimensions)
+        given *= static_cast<double>(std::max(size, std::int64_t{1}));
+      made_of(f["dimensions"], [&] { return count_links(given); });
     }
   }
 

@@ -7,8 +7,9 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <fstream>
-#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -56,6 +57,10 @@ TEST(Units, AllOfThem) {
   bad(Quantity::time, "1e999 s", "no number");
   bad(Quantity::time, "nan s", "no number");
   bad(Quantity::count, "8 x", "unknown unit 'x'");
+  bad(Quantity::count, "2.5", "no whole number");
+  bad(Quantity::count, "3000000000", "no whole number");
+  bad(Quantity::bandwidth, "1e300 TB/s", "beyond");
+  bad(Quantity::bandwidth, "1e-300 B/s", "beyond");
 }
 
 TEST(ShippedMachines, LoadAndRoute) {
@@ -95,10 +100,27 @@ TEST(ShippedMachines, LoadAndRoute) {
 }
 
 TEST(ShippedMachines, ManyRanks) {
-  for (const char* name : {"switch", "torus", "mesh", "fat_tree", "ring"}) {
-    const auto topology = find_machine(name)->place(65536);
-    EXPECT_FALSE(route_of(*topology, 0, 65535).empty());
+  constexpr std::int32_t ranks = 65536;
+  for (const char* name : {"switch", "torus", "mesh", "fat_tree", "ring", "fugaku"}) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto topology = find_machine(name)->place(ranks);
+    EXPECT_FALSE(route_of(*topology, 0, ranks - 1).empty());
+    // Milliseconds, but for sanitizers and machines that do much else.
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5)) << name;
+    EXPECT_LE(topology->links().size(), 6U * ranks) << name;
   }
+}
+
+TEST(ReadMachine, ManyLinksOfANode) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto topology = read_machine(
+                            "name: full\nnode:\n  ranks: 256\n  links:\n    - {from: rank, to: "
+                            "rank, bandwidth: 1 GB/s}\n",
+                            "full.yaml")
+                            ->place(256);
+  EXPECT_EQ(topology->links().size(), 256U * 255);
+  EXPECT_EQ(route_of(*topology, 3, 200).size(), 1U);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 constexpr const char* two_nodes = R"(name: pair
@@ -191,6 +213,89 @@ TEST(ReadMachine, Networks) {
                [&] { place("{kind: fat_tree, bandwidth: 1 GB/s, latency: 1 us}", 2); });
 }
 
+constexpr const char* two_leaves = R"(name: leaves
+nodes: 4
+node: {ranks: 2}
+network:
+  kind: links
+  switches: [left, right, {name: core, bandwidth: 3 GB/s, latency: 1 us}]
+  links:
+    - {from: node 0, to: left, bandwidth: 10 GB/s, latency: 1 us}
+    - {from: node 1, to: left, bandwidth: 10 GB/s, latency: 1 us}
+    - {from: node 2, to: right, bandwidth: 20 GB/s, latency: 2 us, back: {bandwidth: 5 GB/s}}
+    - {from: node 3, to: right, bandwidth: 20 GB/s, latency: 2 us}
+    - {from: left, to: core, bandwidth: 8 GB/s, latency: 3 us}
+    - {from: right, to: core, bandwidth: 8 GB/s, latency: 3 us}
+    - {from: node 0, to: node 1, bandwidth: 1 GB/s, latency: 9 us}
+    - {from: node 1, to: node 3, bandwidth: 2 GB/s, latency: 9 us}
+  routes:
+    - [node 0, left, node 1]
+    - [node 0, node 1, node 3]
+)";
+
+TEST(ReadMachine, LinksBetweenNodes) {
+  std::string text = two_leaves;
+  text.replace(text.find("{ranks: 2}"), 10, "{ranks: 1}");
+  const auto topology = read_machine(text, "leaves.yaml")->place(4);
+  EXPECT_EQ(topology->node(3), 3);
+  const auto names = [&](std::int32_t from, std::int32_t to) {
+    std::vector<std::string> result;
+    for (const std::int32_t link : route_of(*topology, from, to))
+      result.push_back(topology->links()[static_cast<std::size_t>(link)].name);
+    return result;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names(0, 2),
+            Names({"node 0 -> left", "left -> core", "core", "core -> right", "right -> node 2"}));
+  EXPECT_NEAR(latency_of(*topology, 0, 2), 10e-6 - 2e-6, 1e-18);  // the way back says none
+  EXPECT_NEAR(latency_of(*topology, 2, 0), 10e-6, 1e-18);
+  EXPECT_EQ(names(0, 1), Names({"node 0 -> left", "left -> node 1"}));  // given
+  EXPECT_EQ(names(1, 0), Names({"node 1 -> node 0"}));                  // the fewest links
+  EXPECT_EQ(names(0, 3), Names({"node 0 -> node 1", "node 1 -> node 3"}));
+  EXPECT_EQ(read_machine(text, "leaves.yaml")->place(2)->ranks(), 2);
+
+  expect_error(ErrorKind::bad_input, {"leaves.yaml:3", "rank 0 to rank 1"},
+               [] { read_machine(two_leaves, "leaves.yaml"); });
+  const auto bad = [&](std::string_view from, std::string_view to,
+                       std::initializer_list<const char*> phrases) {
+    std::string wrong = text;
+    wrong.replace(wrong.find(from), from.size(), to);
+    expect_error(ErrorKind::bad_input, phrases, [&] { read_machine(wrong, "leaves.yaml"); });
+  };
+  bad("from: node 3", "from: node 4", {"leaves.yaml:11", "no 'node 4'", "node 0 to 3"});
+  bad("from: right, to: core", "from: right, to: right", {"leaves.yaml:13", "where it comes from"});
+  bad("nodes: 4", "nodes: 5", {"leaves.yaml:5", "no links lead from node 0 to node 4"});
+  bad("nodes: 4", "nodes: 5000", {"leaves.yaml:5", "5000 nodes", "at most 1024"});
+  bad("- [node 0, left, node 1]", "- [node 0, core, node 1]",
+      {"leaves.yaml:17", "no link leads from node 0 to core"});
+  bad("- [node 0, node 1, node 3]", "- [node 0, node 1]",
+      {"leaves.yaml:18", "two routes from node 0 to node 1"});
+  bad("[left, right,", "[left, right, node,", {"leaves.yaml:6", "'node' is no name"});
+}
+
+// No file makes what doesn't fit into memory.
+TEST(ReadMachine, SizesHaveLimits) {
+  const auto machine = [](const std::string& network) {
+    return read_machine(
+        "name: n\nnodes: 1048576\nnode: {ranks: 1}\nnetwork: {bandwidth: 1 GB/s, latency: 0, " +
+            network + "}\n",
+        "n.yaml");
+  };
+  for (const char* dimensions :
+       {"[100000, 100000]", "[1000, 1000, 1000, auto]", "[1000000, 1000000, 1000000, 1000000]"})
+    expect_error(ErrorKind::bad_input, {"n.yaml:4", "dimensions", "links are too many"},
+                 [&] { machine("kind: torus, dimensions: " + std::string(dimensions)); });
+  const auto fly = machine("kind: dragonfly, nodes_per_group: 1, global_bandwidth: 1 GB/s");
+  EXPECT_EQ(fly->place(9)->ranks(), 9);
+  expect_error(ErrorKind::bad_argument, {"10000000000 links", "at most"},
+               [&] { fly->place(100'000); });
+  const auto full = read_machine(
+      "name: n\nnodes: 1048576\nnode: {ranks: 64, links: [{from: rank, to: rank, bandwidth: 1 "
+      "GB/s}]}\nnetwork: {kind: switch, bandwidth: 1 GB/s, latency: 0}\n",
+      "n.yaml");
+  expect_error(ErrorKind::bad_argument, {"links are too many"}, [&] { full->place(1'000'000); });
+}
+
 // Every bad file is named with its line.
 TEST(ReadMachine, BadFiles) {
   const auto bad = [](const std::string& text, std::initializer_list<const char*> phrases) {
@@ -227,6 +332,20 @@ TEST(ReadMachine, BadFiles) {
       {"bad.yaml:7", "where it comes from"});
   bad(link("bandwidth: 1 GB/s") + "  routes:\n    - [rank 0, rank 1]\n",
       {"bad.yaml:8", "no link leads from rank 0 to rank 1"});
+  bad(link("bandwidth: 1 GB/s") +
+          "  routes:\n    - [rank 0, s, rank 1]\n    - [rank 0, s, rank 1]\n",
+      {"bad.yaml:9", "two routes from rank 0 to rank 1"});
+  bad(link("bandwidth: 1 GB/s") + "  routes:\n    - [rank 0, s, rank 0]\n",
+      {"bad.yaml:8", "nothing twice"});
+  bad(link("bandwidth: 1 GB/s") + "    - {from: rank 0, to: port, bandwidth: 1 GB/s}\n",
+      {"bad.yaml:3", "from rank 1 to a port and back"});
+  bad(link("bandwidth: 1 GB/s") +
+          "    - {from: rank, to: port, bandwidth: 1 GB/s, one_way: true}\n",
+      {"bad.yaml:3", "from rank 0 to a port and back"});
+  bad(head +
+          "node:\n  ranks: 2\n  links:\n    - {from: rank, to: rank, bandwidth: 1 GB/s, back: "
+          "{bandwidth: 2 GB/s}}\n",
+      {"bad.yaml:5", "alike both ways"});
   bad(head + "node:\n  ranks: 1\n  switches: [s, s]\n", {"bad.yaml:4", "two of the name 's'"});
   bad(head + "node: {ranks: 1}\nnetwork: {kind: cloud}\n",
       {"bad.yaml:3", "cloud", "there are: switch"});
@@ -234,8 +353,15 @@ TEST(ReadMachine, BadFiles) {
   bad(head + "node: {ranks: 1}\ncosts: {launch: 1 GB}\n", {"bad.yaml:3", "launch", "a time"});
   bad(head + "node: {ranks: 1}\nprotocols: {tcp: {}}\n", {"bad.yaml:3", "tcp", "simple"});
   bad(head + "node: &a {ranks: 1, switches: [*a]}\n", {"bad.yaml"});
+  bad(head + "node: {ranks: 1}\ncosts: {slots: 2.5}\n", {"bad.yaml:3", "slots", "whole"});
   bad(std::string(100'000, '['), {"bad.yaml:1", "nested"});
   bad(std::string(2 << 20, 'a'), {"bad.yaml", "2097152 bytes"});
+}
+
+TEST(ReadMachine, CommentsMayHoldAnything) {
+  const std::string comment = "# " + std::string(40, '[') + " ... {\n";
+  const std::string text = comment + "---\n" + comment + "name: c\nnode: {ranks: 1}  # [[\n";
+  EXPECT_EQ(read_machine(text, "c.yaml")->name(), "c");
 }
 
 TEST(ReadMachine, Includes) {
@@ -262,39 +388,54 @@ TEST(ReadMachine, Includes) {
                [&] { find_machine("swich"); });
 }
 
-// Routes inside a node are as short as an independent search finds them.
+// Routes are as short as an independent search finds them: inside a node and between nodes.
 TEST(ReadMachine, RoutesAreShortest) {
-  EXPECT_TRUE(rc::check("routes inside a node are the shortest", [] {
-    const auto ranks = *rc::gen::inRange(2, 6), switches = *rc::gen::inRange(1, 5);
-    const int vertices = ranks + switches;
-    std::string text = fmt::format("name: random\nnode:\n  ranks: {}\n  switches: [", ranks);
+  EXPECT_TRUE(rc::check("routes have the fewest links, of those the least latency", [] {
+    const bool is_node = *rc::gen::arbitrary<bool>();
+    const auto ends = *rc::gen::inRange(2, 6), switches = *rc::gen::inRange(1, 5);
+    const int vertices = ends + switches;
+    std::string text = is_node ? fmt::format("name: random\nnode:\n  ranks: {}\n", ends)
+                               : fmt::format(
+                                     "name: random\nnode: {{ranks: 1}}\nnodes: {}\n"
+                                     "network:\n  kind: links\n",
+                                     ends);
+    text += "  switches: [";
     for (int s = 0; s < switches; ++s) text += fmt::format("{}s{}", s > 0 ? ", " : "", s);
     text += "]\n  links:\n";
-    constexpr int far = 1000;
-    std::vector<std::vector<int>> hops(static_cast<std::size_t>(vertices),
-                                       std::vector<int>(static_cast<std::size_t>(vertices), far));
-    const auto at = [&](int i, int k) -> int& {
-      return hops[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)];
+    // A link costs 1 000 000 and its nanoseconds: fewer links come first.
+    constexpr std::int64_t a_link = 1'000'000, far = 1000 * a_link;
+    std::vector<std::int64_t> costs(static_cast<std::size_t>(vertices * vertices), far);
+    const auto at = [&](int i, int k) -> std::int64_t& {
+      return costs[static_cast<std::size_t>(i * vertices + k)];
     };
     const auto vertex = [&](int v) {
-      return v < ranks ? fmt::format("rank {}", v) : fmt::format("s{}", v - ranks);
+      return v < ends ? fmt::format("{} {}", is_node ? "rank" : "node", v)
+                      : fmt::format("s{}", v - ends);
     };
     for (int i = 0; i < vertices; ++i)
       for (int k = 0; k < i; ++k) {
         // Every vertex reaches switch 0, others at random.
-        if (k != ranks && i != ranks && *rc::gen::inRange(0, 3) != 0) continue;
-        text += fmt::format("    - {{from: {}, to: {}, bandwidth: 1 GB/s, latency: 1 us}}\n",
-                            vertex(i), vertex(k));
-        at(i, k) = at(k, i) = 1;
+        if (k != ends && i != ends && *rc::gen::inRange(0, 3) != 0) continue;
+        const auto there = *rc::gen::inRange(0, 4), back = *rc::gen::inRange(0, 4);
+        text += fmt::format(
+            "    - {{from: {}, to: {}, bandwidth: 1 GB/s, latency: {} ns, back: {{bandwidth: 1 "
+            "GB/s, latency: {} ns}}}}\n",
+            vertex(i), vertex(k), there, back);
+        at(i, k) = a_link + there;
+        at(k, i) = a_link + back;
       }
-    // Ranks don't pass on what isn't theirs: paths go by switches (Floyd and Warshall).
-    for (int by = ranks; by < vertices; ++by)
+    // Ends don't pass on what isn't theirs: paths go by switches (Floyd and Warshall).
+    for (int by = ends; by < vertices; ++by)
       for (int i = 0; i < vertices; ++i)
         for (int k = 0; k < vertices; ++k) at(i, k) = std::min(at(i, k), at(i, by) + at(by, k));
-    const auto topology = read_machine(text, "random.yaml")->place(ranks);
-    for (std::int32_t i = 0; i < ranks; ++i)
-      for (std::int32_t k = 0; k < ranks; ++k)
-        if (i != k) RC_ASSERT(static_cast<int>(route_of(*topology, i, k).size()) == at(i, k));
+    const auto topology = read_machine(text, "random.yaml")->place(ends);
+    for (std::int32_t i = 0; i < ends; ++i)
+      for (std::int32_t k = 0; k < ends; ++k) {
+        if (i == k) continue;
+        RC_ASSERT(static_cast<std::int64_t>(route_of(*topology, i, k).size()) == at(i, k) / a_link);
+        const double nanoseconds = static_cast<double>(at(i, k) % a_link);
+        RC_ASSERT(std::abs(latency_of(*topology, i, k) * 1e9 - nanoseconds) < 1e-6);
+      }
   }));
 }
 
