@@ -25,6 +25,7 @@ namespace {
 constexpr std::string_view file_keys =
     "name title calibration include costs protocols nodes node network";
 constexpr std::int64_t most_nodes = 1 << 20, most_ends = 256;
+constexpr std::size_t most_files = 16;  // that include one another
 
 std::string read_file(const std::string& path) {
   // One byte more than parse_yaml() takes, for devices that never end.
@@ -42,6 +43,11 @@ std::string read_file(const std::string& path) {
 const ShippedMachine* shipped(std::string_view name) {
   const auto found = std::ranges::find(shipped_machines(), name, &ShippedMachine::name);
   return found == shipped_machines().end() ? nullptr : &*found;
+}
+
+// Unlike the name of any file beside it: switch.yaml may include the shipped switch.
+std::string file_of(const ShippedMachine& machine) {
+  return fmt::format("(shipped) {}.yaml", machine.name);
 }
 
 // What a file and those that it includes say: its own keys come before theirs, costs one by one.
@@ -73,6 +79,9 @@ class Reader {
       documents_.back()["include"].fail(
           fmt::format("files include one another: {}{}", circle, document.file()));
     }
+    if (reading_.size() == most_files)
+      documents_.back()["include"].fail(
+          fmt::format("files include one another more than {} deep", most_files));
     reading_.push_back(document.file());
     document.map(file_keys);
     documents_.push_back(document);
@@ -80,7 +89,7 @@ class Reader {
     if (!include.is_there()) return;
     const std::string name = include.text();
     if (const ShippedMachine* machine = shipped(name); machine != nullptr)
-      return add(parse_yaml(machine->text, std::string(machine->name) + ".yaml"));
+      return add(parse_yaml(machine->text, file_of(*machine)));
     const std::filesystem::path beside =
         std::filesystem::path(document.file()).parent_path() / name;
     std::string text;
@@ -220,7 +229,7 @@ std::shared_ptr<const Machine> read_machine(std::string_view text, const std::st
 
 std::shared_ptr<const Machine> find_machine(const std::string& name_or_path) {
   if (const ShippedMachine* machine = shipped(name_or_path); machine != nullptr)
-    return read_machine(machine->text, std::string(machine->name) + ".yaml");
+    return read_machine(machine->text, file_of(*machine));
   if (name_or_path.find('/') == std::string::npos && !name_or_path.ends_with(".yaml")) {
     std::string all;
     for (const ShippedMachine& each : shipped_machines()) (all += ' ') += each.name;

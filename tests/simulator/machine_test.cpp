@@ -380,6 +380,19 @@ TEST(ReadMachine, Includes) {
   write("b.yaml", "name: b\ninclude: a.yaml\n");
   expect_error(ErrorKind::bad_input, {"b.yaml:2", "include one another", "a.yaml"},
                [&] { find_machine(a); });
+  // A file may have the name of the shipped one that it includes.
+  const std::string own = write("switch.yaml", "name: own\ninclude: switch\n");
+  EXPECT_EQ(find_machine(own)->name(), "own");
+  EXPECT_EQ(read_machine("name: own\ninclude: switch\n", "switch.yaml")->place(5)->ranks(), 5);
+  const auto chain = [&](int files) {
+    for (int f = 0; f < files; ++f)
+      write(fmt::format("{}.yaml", f), fmt::format("name: f\ninclude: {}.yaml\n", f + 1));
+    write(fmt::format("{}.yaml", files - 1), "name: f\nnode: {ranks: 1}\n");
+    return find_machine(folder / "0.yaml");
+  };
+  EXPECT_EQ(chain(16)->name(), "f");
+  expect_error(ErrorKind::bad_input, {"/15.yaml:2", "include", "more than 16 deep"},
+               [&] { chain(17); });
   const std::string lost = write("lost.yaml", "name: lost\ninclude: nowhere.yaml\n");
   expect_error(ErrorKind::bad_input, {"lost.yaml:2", "nowhere.yaml", "No such file"},
                [&] { find_machine(lost); });
