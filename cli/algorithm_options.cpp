@@ -126,7 +126,8 @@ void check_parameters(const Algorithm& algorithm, const GivenParameters& paramet
 OptionsDescription nan_option(Policies& policies) {
   OptionsDescription options("Arithmetic", page_columns);
   options.add_options()(
-      "nan", parsed(policies.nan, parse_or_auto(parse_nan_policy), "POLICY")->default_value("auto"),
+      "nan",
+      parsed(policies.nan, parse_or("auto", parse_nan_policy), "POLICY")->default_value("auto"),
       "what min and max of floats make of a NaN; propagate: any gives NaN; ignore: NaN only if "
       "every "
       "rank holds one; auto: as the algorithm does it");
@@ -137,13 +138,13 @@ OptionsDescription policy_options(Policies& policies) {
   OptionsDescription options = nan_option(policies);
   options.add_options()  //
       ("accumulate",
-       parsed(policies.accumulate, parse_or_auto(parse_accumulate), "POLICY")
+       parsed(policies.accumulate, parse_or("auto", parse_accumulate), "POLICY")
            ->default_value("auto"),
        policy_text(accumulates(), "what partial results are").c_str())  //
       ("mean",
-       parsed(policies.mean, parse_or_auto(parse_mean_mode), "POLICY")->default_value("auto"),
+       parsed(policies.mean, parse_or("auto", parse_mean_mode), "POLICY")->default_value("auto"),
        policy_text(mean_modes(), "how a mean is made").c_str())  //
-      ("fp8", parsed(policies.fp8, parse_or_auto(parse_fp8_mode), "MODE")->default_value("auto"),
+      ("fp8", parsed(policies.fp8, parse_or("auto", parse_fp8_mode), "MODE")->default_value("auto"),
        policy_text(fp8_modes(), "what 8-bit floats make of numbers beyond their range").c_str());
   return options;
 }

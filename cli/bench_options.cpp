@@ -24,22 +24,7 @@ constexpr std::int64_t most_turns = 1'000'000;
 }
 
 Place parse_place_or_none(const std::string& text) {
-  if (text == "none") return Place::apart;
-  try {
-    return parse_place(text);
-  } catch (const Error& error) {  // it ends with the list of names
-    throw Error(error.kind(), std::string(error.what()) + " none");
-  }
-}
-
-std::vector<std::string> parse_list(const std::string& text) {
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    names.push_back(text.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return names;
+  return parse_or("none", parse_place)(text).value_or(Place::apart);
 }
 
 auto number_parser(const char* option, std::int64_t least, std::int64_t most) {
@@ -78,9 +63,7 @@ void check_call(const BenchOptions& options) {
   CallDetails details = options.details;
   if (takes_counts(options.collective())) details.counts = CountTable{};
   check_details(details, options.collective(), options.op());
-  if (options.problem.op && !reduces(options.collective()))
-    refuse(fmt::format("--op is about collectives that combine; {} only copies",
-                       name(options.collective())));
+  check_op(options.collective(), options.problem.op);
   if (options.problem.opaque_bytes > 0 && reduces(options.collective()))
     refuse(fmt::format("op {} is not for elements of bytes{}, which are only copied",
                        name(options.op()), options.problem.opaque_bytes));
@@ -113,9 +96,10 @@ void check_report(const BenchOptions& options, const BenchRequest& request) {
 OptionsDescription bench_options(BenchOptions& options, BenchRequest& request) {
   OptionsDescription what("What to run", page_columns);
   add_collective_options(what, options.problem);
-  what.add_options()("algorithm",
-                     parsed(options.algorithms, parse_list, "NAME,...")->default_value("direct"),
-                     (names(algorithms()) + "; several, separated by commas, or all").c_str());
+  what.add_options()(
+      "algorithm",
+      parsed(options.algorithms, parse_list(parse_text), "NAME,...")->default_value("direct"),
+      (names(algorithms()) + "; several, separated by commas, or all").c_str());
   add_data_options(what, options.problem, "");
 
   OptionsDescription sizes("Sizes and repeats, with nccl-tests' letters", page_columns);

@@ -151,9 +151,7 @@ void add_member_options(OptionsDescription& options, CallDetails& details) {
        parsed(
            details.mesh, [](const std::string& text) { return parse_mesh(text); }, "NAME=N,..."),
        "the ranks as a box with named axes, such as dp=4,tp=2; the last one varies fastest")  //
-      ("axis",
-       parsed(
-           details.axis, [](const std::string& text) { return text; }, "NAME,..."),
+      ("axis", parsed(details.axis, parse_text, "NAME,..."),
        "groups are the ranks that differ along these axes of the mesh alone");
 }
 
@@ -208,6 +206,12 @@ OptionsDescription call_options(CallDetails& details) {
 
 ReduceOp op_of(Collective collective, std::optional<ReduceOp> given) {
   return given.value_or(is_prefix(collective) ? ReduceOp::sum : ReduceOp::mean);
+}
+
+void check_op(Collective collective, std::optional<ReduceOp> given) {
+  if (given && !reduces(collective))
+    refuse(fmt::format("--op is about collectives that combine; {} {}", name(collective),
+                       collective == Collective::barrier ? "passes no data" : "only copies"));
 }
 
 std::int64_t root_of(Collective collective, std::optional<std::int64_t> given) {

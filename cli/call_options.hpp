@@ -45,6 +45,9 @@ OptionsDescription call_options(CallDetails& details);
 // The op of that collective unless one is given: a prefix has no mean.
 ReduceOp op_of(Collective collective, std::optional<ReduceOp> given);
 
+// Throws bad_argument if an op was given and the collective combines nothing.
+void check_op(Collective collective, std::optional<ReduceOp> given);
+
 // Throws bad_argument for options that contradict each other, or that the collective or its op
 // doesn't read.
 void check_details(const CallDetails& details, Collective collective, ReduceOp op);

@@ -44,15 +44,6 @@ constexpr DataInfo made_data[] = {{"whole", "whole_numbers", Data::whole},
                                   {"random", "", Data::random},
                                   {"special", "", Data::special}};
 
-std::optional<Collective> parse_collectives(const std::string& text) {
-  if (text == "all") return {};
-  try {
-    return parse_collective(text);
-  } catch (const Error& error) {  // it ends with the list of names
-    throw Error(error.kind(), std::string(error.what()) + " all");
-  }
-}
-
 std::string names_of_collectives() {
   std::string all;
   for (const CollectiveInfo& each : collectives())
@@ -74,15 +65,13 @@ OptionsDescription what_to_compare(CheckOptions& options) {
   OptionsDescription all("What to run", page_columns);
   all.add_options()  //
       ("collective",
-       parsed(options.collective, parse_collectives, "NAME")->default_value("all_reduce"),
+       parsed(options.collective, parse_or("all", parse_collective), "NAME")
+           ->default_value("all_reduce"),
        names_of_collectives().c_str())  //
       ("op", parsed(problem.op, parse_reduce_op, "NAME"),
        (names_of_ops() + "; all of them unless said").c_str())
       //
-      ("algorithm",
-       parsed(
-           problem.algorithm, [](const std::string& text) { return text; }, "NAME")
-           ->default_value(problem.algorithm),
+      ("algorithm", parsed(problem.algorithm, parse_text, "NAME")->default_value(problem.algorithm),
        "direct, within a bound; or ompi_...: the real Open MPI, one rank a process, is made to use "
        "it, and bits are equal; of collectives that only copy any")  //
       ("shape", parsed(problem.shape, parse_shape, "R,..."),

@@ -30,19 +30,6 @@ constexpr DataInfo data_kinds[] = {{"random", "", NcclData::random},
 constexpr std::int64_t most_ranks = 32;
 constexpr std::int32_t most_channels = 32;
 
-template <class Parse>
-auto parse_list(Parse parse) {
-  return [parse](const std::string& text) {
-    std::vector<decltype(parse(text))> values;
-    for (std::size_t begin = 0; begin <= text.size();) {
-      const std::size_t end = std::min(text.find(',', begin), text.size());
-      values.push_back(parse(text.substr(begin, end - begin)));
-      begin = end + 1;
-    }
-    return values;
-  };
-}
-
 auto numbers(std::string_view option, std::int64_t least, std::int64_t most) {
   return [=](const std::string& text) { return parse_ranges(option, text, least, most); };
 }
@@ -53,8 +40,6 @@ auto whole(std::string_view option, std::int64_t least, std::int64_t most) {
     return static_cast<Number>(parse_whole(option, text, least, most));
   };
 }
-
-std::string same(const std::string& text) { return text; }
 
 template <class Infos, class Name, class Has>
 std::string names_of(const Infos& infos, Name name, Has has) {
@@ -108,9 +93,9 @@ OptionsDescription describe(NcclCheckOptions& o, std::string& peer) {
       ("against", boost::program_options::value(&peer)->value_name("LIBRARY"), "nccl")  //
       ("nccl-library", parsed(o.library, parse_path, "PATH")->default_value(o.library),
        "NCCL 2.30 or newer, which puts several ranks on one device")  //
-      ("nccl-version", parsed(o.nccl_version, same, "VERSION"),
+      ("nccl-version", parsed(o.nccl_version, parse_text, "VERSION"),
        "whose rules for cutting vectors are compared; the library's unless said")  //
-      ("algorithm", parsed(o.algorithm, same, "NAME"),
+      ("algorithm", parsed(o.algorithm, parse_text, "NAME"),
        "nccl_ring or nccl_tree: NCCL is made to run it, and every bit must be equal; unless said, "
        "what NCCL chooses is compared with direct within a bound")  //
       ("protocol",

@@ -5,6 +5,9 @@
 // what would be right.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
 #include <cstdint>
 #include <optional>
@@ -39,16 +42,33 @@ std::vector<std::int64_t> parse_ranges(std::string_view what, std::string_view t
 // The name of a file.
 std::string parse_path(const std::string& text);
 
-// What parse(text) gives, or nothing for "auto", which leaves the choice to the algorithm.
+// Any text, as it is.
+inline std::string parse_text(const std::string& text) { return text; }
+
+// What parse(text) gives, or nothing for that word, such as "auto" or "all".
 template <class Parse>
-auto parse_or_auto(Parse parse) {
-  return [parse](const std::string& text) -> std::optional<decltype(parse(text))> {
-    if (text == "auto") return {};
+auto parse_or(const char* word, Parse parse) {
+  return [word, parse](const std::string& text) -> std::optional<decltype(parse(text))> {
+    if (text == word) return {};
     try {
       return parse(text);
     } catch (const Error& error) {  // it ends with the list of names
-      throw Error(error.kind(), std::string(error.what()) + " auto");
+      throw Error(error.kind(), fmt::format("{} {}", error.what(), word));
     }
+  };
+}
+
+// "A,B": what `parse` gives for each part.
+template <class Parse>
+auto parse_list(Parse parse) {
+  return [parse](const std::string& text) {
+    std::vector<decltype(parse(text))> values;
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      values.push_back(parse(text.substr(begin, end - begin)));
+      begin = end + 1;
+    }
+    return values;
   };
 }
 

@@ -105,10 +105,7 @@ OptionsDescription problem_options(ProblemOptions& problem) {
   OptionsDescription options("What to run", columns);
   add_collective_options(options, problem);
   options.add_options()  //
-      ("algorithm",
-       parsed(
-           problem.algorithm, [](const std::string& text) { return text; }, "NAME")
-           ->default_value(problem.algorithm),
+      ("algorithm", parsed(problem.algorithm, parse_text, "NAME")->default_value(problem.algorithm),
        names(algorithms()).c_str())  //
       ("shape", parsed(problem.shape, parse_shape, "R,..."),
        "shape of random data; dimension 0 counts the ranks")  //

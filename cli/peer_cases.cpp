@@ -182,10 +182,7 @@ void check_options(const CheckOptions& options) {
     throw Error(ErrorKind::not_supported, "MPI has no collective permute to compare with");
   if (!options.collective && options.details.counts)
     refuse("--counts is about one _v collective; name it by --collective");
-  if (options.collective && options.problem.op && !reduces(*options.collective))
-    refuse(
-        fmt::format("--op is about collectives that combine; {} {}", name(*options.collective),
-                    *options.collective == Collective::barrier ? "passes no data" : "only copies"));
+  if (options.collective) check_op(*options.collective, problem.op);
   const auto& nan = options.policies.nan;
   if (nan && problem.op && !is_ordered(*problem.op))
     refuse(fmt::format("--nan is about min and max; op {} doesn't read it", name(*problem.op)));

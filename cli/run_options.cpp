@@ -105,9 +105,7 @@ void check_run_options(RunOptions& options) {
       if (!files[a]->empty() && *files[a] == *files[b])
         refuse(fmt::format("{} and {} both name '{}'; one would replace the other", names[a],
                            names[b], *files[a]));
-  if (options.problem.op && !reduces(collective))
-    refuse(fmt::format("--op is about collectives that combine; {} {}", name(collective),
-                       collective == Collective::barrier ? "passes no data" : "only copies"));
+  check_op(collective, options.problem.op);
   check_details(options.details, collective, op);
   if (!options.output_ranks.empty() && (!reduces(collective) || !finds_rank(op)))
     refuse(fmt::format("--output-ranks is about ops min_loc and max_loc, not {}",

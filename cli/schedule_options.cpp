@@ -39,9 +39,7 @@ BuiltSchedule build_selected(const Problem& problem, const Selection& selection)
 
 // A size, and what is about one, must mean something.
 void check_size(Collective collective, const ScheduleOptions& options) {
-  if (options.op && !reduces(collective))
-    refuse(fmt::format("--op is about collectives that combine; {} {}", name(collective),
-                       collective == Collective::barrier ? "passes no data" : "only copies"));
+  check_op(collective, options.op);
   if (!options.elements) return;
   if (takes_counts(collective))
     refuse(
@@ -58,10 +56,7 @@ OptionsDescription schedule_options(ScheduleOptions& options) {
   all.add_options()  //
       ("collective", parsed(options.collective, parse_collective, "NAME"),
        names(collectives()).c_str())  //
-      ("algorithm",
-       parsed(
-           options.algorithm, [](const std::string& text) { return text; }, "NAME"),
-       names(algorithms()).c_str());
+      ("algorithm", parsed(options.algorithm, parse_text, "NAME"), names(algorithms()).c_str());
   add_root_option(all, options.root);
   add_permutation_option(all, options.permutation);
   all.add_options()  //

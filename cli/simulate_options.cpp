@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
 
 #include "cli/call_options.hpp"
@@ -22,27 +21,11 @@ namespace {
   throw Error(ErrorKind::bad_argument, problem);
 }
 
-std::vector<std::string> parse_names(const std::string& text) {
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    names.push_back(text.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return names;
-}
-
-using NamedValues = std::vector<std::pair<std::string, std::string>>;
-
-NamedValues parse_costs(const std::string& text) {
-  NamedValues costs;
-  for (const std::string& each : parse_names(text)) {
-    const std::size_t equals = each.find('=');
-    if (equals == std::string::npos || equals == 0)
-      refuse(fmt::format("--set: '{}' is not name=value, such as launch=8us", each));
-    costs.emplace_back(each.substr(0, equals), each.substr(equals + 1));
-  }
-  return costs;
+std::pair<std::string, std::string> parse_cost(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    refuse(fmt::format("--set: '{}' is not name=value, such as launch=8us", text));
+  return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
 std::string cost_names() {
@@ -59,7 +42,8 @@ OptionsDescription simulate_options(SimulateOptions& options) {
       ("collective",
        parsed(options.collective, parse_collective, "NAME")->default_value("all_reduce"),
        names(collectives()).c_str())  //
-      ("algorithm", parsed(options.algorithms, parse_names, "NAME,...")->default_value("all"),
+      ("algorithm",
+       parsed(options.algorithms, parse_list(parse_text), "NAME,...")->default_value("all"),
        (names(algorithms()) + "; several, separated by commas, or all").c_str())  //
       ("ranks",
        parsed(
@@ -91,7 +75,7 @@ OptionsDescription simulate_options(SimulateOptions& options) {
            },
            "NAME|FILE.yaml"),
        "nvswitch_h100 unless said; one of `vranks list topologies`, or a file of the same form")  //
-      ("set", parsed(options.costs, parse_costs, "NAME=VALUE,..."),
+      ("set", parsed(options.costs, parse_list(parse_cost), "NAME=VALUE,..."),
        ("other costs than the machine's, such as launch=8us: " + cost_names()).c_str())  //
       ("measured", parsed(options.measured, parse_path, "TIMES.csv"),
        "compares with published times instead, row by row: docs/accuracy.md");
@@ -115,10 +99,7 @@ void check_simulate_options(SimulateOptions& options) {
   if (options.collective == Collective::permute)
     refuse("simulate times no permute: one message a rank needs no algorithm");
   root_of(options.collective, options.root);
-  if (options.op && !reduces(options.collective))
-    refuse(
-        fmt::format("--op is about collectives that combine; {} {}", name(options.collective),
-                    options.collective == Collective::barrier ? "passes no data" : "only copies"));
+  check_op(options.collective, options.op);
   const std::size_t sizes = sizes_of(options.sizes).size();
   const bool is_one = options.algorithms.size() == 1 && options.algorithms[0] != "all";
   if (!options.trace.empty() && (sizes != 1 || !is_one))
