@@ -9,41 +9,15 @@
 #include <optional>
 #include <vector>
 
+#include "cli/device_copy.hpp"
 #include "cli/rank_share.hpp"
 #include "collectives/peers/bit_agreement.hpp"
 #include "collectives/peers/mpi_barrier.hpp"
 #include "collectives/peers/mpi_collective.hpp"
-#include "kernels/backend.hpp"
 
 namespace vranks::cli {
 
 namespace {
-
-// A tensor of `shape` on `device`: `host` itself on the CPU, else memory of its own.
-class OnDevice {
- public:
-  OnDevice(const Tensor& host, Device device)
-      : host_(host), bytes_(static_cast<std::size_t>(host.bytes())), view_(host.view()) {
-    view_.device = device;
-    if (device.kind == DeviceKind::cpu) return;
-    buffer_.emplace(bytes_, device);
-    view_.data = buffer_->data();
-  }
-
-  const TensorView& view() const { return view_; }
-  void send() const {
-    if (buffer_) buffer_->copy_from_host(host_.data(), bytes_);
-  }
-  void fetch() const {
-    if (buffer_) buffer_->copy_to_host(host_.data(), bytes_);
-  }
-
- private:
-  const Tensor& host_;
-  std::size_t bytes_;
-  std::optional<DeviceBuffer> buffer_;
-  TensorView view_;
-};
 
 // Our result in CPU memory, of the shape that the call has.
 Tensor our_result(const PeerCase& check, const Tensor& whole, Provenance& provenance) {
@@ -51,8 +25,8 @@ Tensor our_result(const PeerCase& check, const Tensor& whole, Provenance& proven
   options.algorithm = check.algorithm;
   const Collective collective = check.problem.collective;
   Tensor result(whole.dtype(), output_shape(collective, whole.shape(), options));
-  const OnDevice in(whole, check.device);
-  const OnDevice out(result, check.device);
+  const DeviceCopy in(whole.view(), check.device);
+  const DeviceCopy out(result.view(), check.device);
   in.send();
   provenance = vranks::run(collective, in.view(), out.view(), options);
   out.fetch();

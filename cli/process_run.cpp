@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cli/device_copy.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/rank_share.hpp"
@@ -20,29 +21,6 @@ namespace vranks::cli {
 #if VRANKS_HAVE_MPI
 
 namespace {
-
-// A tensor's copy on a device; on the host the tensor itself.
-class DeviceCopy {
- public:
-  DeviceCopy(const TensorView& host, Device device) : host_(host), view_(host) {
-    view_.device = device;
-    if (device.kind == DeviceKind::cpu) return;
-    buffer_.emplace(bytes(), device);
-    view_.data = buffer_->data();
-  }
-  const TensorView& view() const { return view_; }
-  void send() const {
-    if (buffer_) buffer_->copy_from_host(host_.data, bytes());
-  }
-  void fetch() const {
-    if (buffer_) buffer_->copy_to_host(host_.data, bytes());
-  }
-
- private:
-  std::size_t bytes() const { return static_cast<std::size_t>(host_.bytes()); }
-  TensorView host_, view_;
-  std::optional<DeviceBuffer> buffer_;
-};
 
 // Roots that this process owns: of one group at most one.
 std::int64_t owned_roots(const ProcessCallRequest& request, const RankRange& share) {
