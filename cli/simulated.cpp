@@ -61,11 +61,19 @@ Simulated::Simulated(const SimulateOptions& options, std::shared_ptr<const Machi
              options.parameters.values.ranks_per_node),
       ranks_(options.ranks.value_or(usual_ranks)),
       contenders_(contenders_of(options)) {
-  const auto& given = options.parameters.names;
-  if (std::ranges::find(given, "channels") != given.end()) return;
-  for (Contender& each : contenders_)
-    if (has_word(each.algorithm->parameters, "channels"))
+  // What the machine knows and nobody said.
+  const auto says = [&](std::string_view name) {
+    return std::ranges::find(options.parameters.names, name) != options.parameters.names.end();
+  };
+  std::int32_t on_node = 0;  // none: there is but one
+  if (const Topology& topology = clock_.topology(); topology.node(topology.ranks() - 1) > 0)
+    while (topology.node(on_node) == 0) ++on_node;
+  for (Contender& each : contenders_) {
+    if (has_word(each.algorithm->parameters, "channels") && !says("channels"))
       each.parameters.channels = clock_.channels(each.protocol);
+    if (has_word(each.algorithm->parameters, "ranks-per-node") && !says("ranks-per-node"))
+      each.parameters.ranks_per_node = on_node;
+  }
 }
 
 double Simulated::bus_factor() const { return cli::bus_factor(options_.collective, ranks_); }

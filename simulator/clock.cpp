@@ -84,6 +84,12 @@ std::optional<Timeline> Clock::time_of_channels(const Problem& problem, const Ti
   if (!has_word(call.selection.algorithm->parameters, "channels") || !parameters.rings.empty() ||
       !parameters.trees.empty() || call.options.keep_events)
     return {};
+  // What a rank pays for all of its channels together can't be had from some of them.
+  const MessageCosts& own = costs(call.protocol);
+  if (own.reduce_bandwidth > 0 || own.copy_bandwidth > 0 || own.message_overhead > 0 ||
+      own.input_copy_bandwidth > 0 || own.alloc_bandwidth > 0 || own.exchange_limit > 0 ||
+      std::ranges::any_of(topology_->links(), [](const Link& link) { return link.cache > 0; }))
+    return {};
   TimedCall folded = call;
   folded.selection.parameters.channels = kinds;
   ScheduleShape shape = program(problem, folded).shape();

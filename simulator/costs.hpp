@@ -3,7 +3,7 @@
 //
 // What a message and the work on it cost beside the links it passes: the numbers of a machine's
 // software. A topology file gives them, `vranks simulate --set name=value` changes them, and
-// scripts/fit_costs fits them to measured times; all three know them by the rows below.
+// scripts/fit_machine fits them to measured times; all three know them by the rows below.
 #pragma once
 
 #include <cstdint>

@@ -365,9 +365,13 @@ bool Engine::transmit(std::int32_t number) {
 void Engine::share_exchange(std::int32_t number, bool starts) {
   LaneState& l = lane(number);
   if (l.back < 0 || !shares_.is_active(l.back)) return;
+  const double lane_cap =
+      costs_.lane_bandwidth > 0 ? costs_.lane_bandwidth : std::numeric_limits<double>::infinity();
+  const bool are_long =
+      static_cast<double>(std::min(l.bytes, lane(l.back).bytes)) > costs_.exchange_limit;
   const auto cap = [&](std::int32_t flow) {
     const double over = 1 - costs_.exchange_limit / static_cast<double>(lane(flow).bytes);
-    return shares_.alone(flow) / (starts && over > 0 ? 1 + over : 1);
+    return std::min(lane_cap, shares_.alone(flow) / (starts && are_long ? 1 + over : 1));
   };
   shares_.set_cap(l.back, cap(l.back));
   if (starts) shares_.set_cap(number, cap(number));

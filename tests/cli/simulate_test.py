@@ -69,6 +69,13 @@ class TimesTest(SimulateTest):
             "network: {kind: switch, bandwidth: 5 GB/s, latency: 1.5 us}\n")
         self.assertGreater(time("--topology", "./slow.yaml"), base)
 
+    def test_algorithms_know_the_nodes_of_the_machine(self):
+        for algorithm in ("nccl_tree", "two_level"):
+            arguments = ["--topology", "nvswitch_h100", "--ranks", "16", "--bytes", "64M",
+                         "--algorithm", algorithm]
+            said = self.json_of(*arguments, "--ranks-per-node", "8")["times"]
+            self.assertEqual(self.json_of(*arguments)["times"], said)
+
     def test_parts_add_up(self):
         tables = self.json_of("--topology", "mare_nostrum5", "--ranks", "16", "--algorithm",
                               "ompi_rabenseifner", "--bytes", "1M")

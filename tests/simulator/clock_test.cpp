@@ -105,6 +105,18 @@ TEST(Clock, ChannelsThatDoAlike) {
     }
 }
 
+// A rank's core works for all channels.
+TEST(Clock, WorkOfAllChannels) {
+  Clock clock(find_machine("switch"), 6);
+  clock.software().costs.reduce_bandwidth = 2e9;
+  const Problem problem = problem_of(Collective::all_reduce, 6, 1 << 20);
+  TimedCall call = call_of(problem, "nccl_ring", {.channels = 6});
+  const double seconds = clock.time(problem, call).seconds;
+  EXPECT_GT(seconds, 5.0 / 6 * 4 * (1 << 20) / 2e9);
+  call.options.keep_events = true;
+  EXPECT_DOUBLE_EQ(clock.time(problem, call).seconds, seconds);
+}
+
 // What is counted for many windows is what running them takes.
 TEST(Clock, ManyWindowsFromAFew) {
   const auto machine = read_machine(blocks, "blocks.yaml");

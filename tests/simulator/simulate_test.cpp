@@ -197,6 +197,9 @@ TEST(Simulate, MessageCosts) {
   expect_near(time(1001, eager), 3 * (latency + 4e-6 + 4004 / bandwidth));
   // Beyond the limit an exchange has one direction's bandwidth.
   expect_near(time(10'000, {.exchange_limit = 20'000}), 3 * (latency + 60'000 / bandwidth));
+  // Not faster than its lane, and not where one of both is short.
+  expect_near(time(10'000, {.exchange_limit = 20'000, .lane_bandwidth = 1e9}),
+              3 * (latency + 40'000 / 1e9));
   expect_near(time(1000, {.input_copy_bandwidth = 1e9}), 4e-6 + 3 * (latency + 4000 / bandwidth));
   // The message that is combined needs memory.
   expect_near(time(1000, {.alloc_bandwidth = 1e9}), 4e-6 + 3 * (latency + 4000 / bandwidth));
