@@ -5,118 +5,47 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <map>
-#include <tuple>
 #include <utility>
 
 #include "ranks/error.hpp"
 
 namespace vranks {
 
-namespace {
-
-// Share of accesses that a cache of that size doesn't hold: none of a small footprint, half of one
-// as large as the cache, all of a large one.
-double missed_share(double cache, double footprint) {
-  if (cache <= 0) return 1;
-  if (footprint <= 0) return 0;
-  return 1 / (1 + (cache / footprint) * (cache / footprint));
-}
-
-double seconds_for(double bytes, double bandwidth) { return bandwidth > 0 ? bytes / bandwidth : 0; }
-
-}  // namespace
-
 Engine::Engine(const SizedProgram& program, const Topology& topology, const MessageCosts& costs,
                const SimulationOptions& options)
-    : program_(program), costs_(costs), keeps_(options.keep_events) {
-  miss_ = missed_share(costs.cache_bytes, static_cast<double>(program.vector_bytes()));
-  const auto ranks = static_cast<std::size_t>(program.program().shape().ranks);
-  core_event_.assign(ranks, -1);
-  timeline_.ranks.assign(ranks, 0);
-  std::int32_t on_first_node = 0;
-  while (on_first_node < topology.ranks() && topology.node(on_first_node) == 0) ++on_first_node;
-  timeline_.floor = costs.floor * on_first_node;
-  make_lanes(topology);
+    : program_(program),
+      costs_(costs),
+      keeps_(options.keep_events),
+      placed_(program, topology, costs),
+      core_free_(placed_.starts),
+      core_event_(placed_.starts.size(), -1),
+      mailboxes_(program.program().lanes().size()),
+      shares_(placed_.capacities, placed_.route_links, placed_.route_ends),
+      link_flows_(topology.links().size(), 0),
+      link_since_(topology.links().size(), 0) {
+  timeline_.floor = placed_.floor;
+  timeline_.ranks = placed_.starts;
   timeline_.links.assign(topology.links().size(), {});
-  link_flows_.assign(topology.links().size(), 0);
-  link_since_.assign(topology.links().size(), 0);
+  make_lanes();
 }
 
-void Engine::make_lanes(const Topology& topology) {
+void Engine::make_lanes() {
   const Program& p = program_.program();
-  const std::span<const Link> links = topology.links();
   lanes_.resize(p.lanes().size());
-  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::int32_t> senders;
-  std::vector<std::int32_t> route_links;
-  std::vector<std::size_t> route_ends;
-  route_ends.reserve(lanes_.size());
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const auto number = static_cast<std::int32_t>(i);
-    const Lane& its = p.lanes()[i];
     LaneState& l = lanes_[i];
-    l.rank = its.rank;
+    l.rank = p.lanes()[i].rank;
     l.begin = p.lane_begin(number);
     l.size = p.lane_size(number);
     l.sender = p.sender(number);
     l.receiver = p.receiver(number);
-    const std::size_t begin = route_links.size();
-    if (its.send_to != no_rank) topology.route(its.rank, its.send_to, route_links);
-    route_ends.push_back(route_links.size());
-    l.latency = costs_.message_latency;
-    for (std::size_t h = begin; h < route_links.size(); ++h)
-      l.latency += links[static_cast<std::size_t>(route_links[h])].latency;
-    if (its.send_to == no_rank || costs_.exchange_limit <= 0) continue;
-    senders[{its.rank, its.send_to, its.channel}] = number;
-    const auto back = senders.find({its.send_to, its.rank, its.channel});
-    if (back == senders.end()) continue;
-    l.back = back->second;
-    lane(l.back).back = number;
+    queue_.push(placed_.starts[static_cast<std::size_t>(l.rank)], i);
   }
-  shares_ = FairShare(capacities(topology), std::move(route_links), route_ends);
-}
-
-// What links have left for data. A memory is passed by what the caches of its node don't hold of
-// the inputs and outputs of the ranks there.
-std::vector<double> Engine::capacities(const Topology& topology) const {
-  std::int32_t nodes = 1;
-  for (std::int32_t r = 0; r < topology.ranks(); ++r) nodes = std::max(nodes, topology.node(r) + 1);
-  const double footprint = 2.0 * static_cast<double>(program_.vector_bytes()) *
-                           static_cast<double>(program_.program().shape().ranks) / nodes;
-  std::vector<double> result;
-  result.reserve(topology.links().size());
-  for (const Link& link : topology.links()) {
-    const double share = missed_share(link.cache, footprint);
-    result.push_back(share > 0 ? link.bandwidth * costs_.link_efficiency / share
-                               : std::numeric_limits<double>::max());
-  }
-  return result;
-}
-
-// Ranks begin when the call is launched, a reduction's input is copied, and temporary memory is
-// there.
-void Engine::start_ranks() {
-  const ScheduleShape& shape = program_.program().shape();
-  const auto vector = static_cast<double>(program_.vector_bytes());
-  double begin = costs_.launch;
-  if (reduces(shape.collective)) begin += seconds_for(vector, costs_.input_copy_bandwidth) * miss_;
-  core_free_.resize(timeline_.ranks.size());
-  for (std::size_t r = 0; r < core_free_.size(); ++r) {
-    const auto temporary =
-        static_cast<double>(program_.temporary_bytes(static_cast<std::int32_t>(r)));
-    core_free_[r] = begin;
-    if (temporary > costs_.alloc_limit)
-      core_free_[r] += seconds_for(temporary, costs_.alloc_bandwidth);
-    timeline_.ranks[r] = core_free_[r];
-  }
-  for (std::size_t i = 0; i < lanes_.size(); ++i)
-    queue_.push(core_free_[static_cast<std::size_t>(lanes_[i].rank)], i);
 }
 
 Timeline Engine::run() && {
-  start_ranks();
   while (!queue_.is_empty()) {
     now_ = queue_.time();
     do {
@@ -163,8 +92,11 @@ void Engine::advance(std::int32_t number) {
   for (;;) {
     switch (l.phase) {
       case Phase::wait:
-        if (l.piece == 0) load(l);
-        if (l.phase == Phase::done || !pass_waits(number)) return;
+        if ((l.piece == 0 && !load(l)) || !pass_waits(number)) return;
+        if (is_left_out(l)) {
+          go_on(l);
+          break;
+        }
         l.phase = Phase::receive;
         [[fallthrough]];
       case Phase::receive:
@@ -190,28 +122,21 @@ void Engine::advance(std::int32_t number) {
   }
 }
 
-// Goes to the next instruction that has anything to do: those of a later window for which a chunk
-// has no interval left are passed over, by senders and receivers alike.
-void Engine::load(LaneState& l) {
-  for (bool passes_over = false;; ++l.index, passes_over = true) {
-    if (l.index == l.size) {
-      l.index = 0;
-      ++l.window;
-    }
-    if (l.size == 0 || l.window >= program_.windows()) l.phase = Phase::done;
-    if (l.phase != Phase::done) {
-      l.op = program_.op(l.begin + l.index);
-      l.bytes = program_.bytes(l.op, l.window);
-    }
-    if (l.phase != Phase::done && l.bytes == 0 && l.window > 0) continue;
-    if (passes_over) wake_waiters(l);
-    break;
+bool Engine::load(LaneState& l) {
+  if (l.index == l.size) {
+    l.index = 0;
+    ++l.window;
   }
-  if (l.phase == Phase::done) return;
-  l.pieces = 1;
-  if (costs_.piece_bytes > 0)
-    l.pieces = std::max(
-        1, static_cast<std::int32_t>(std::ceil(static_cast<double>(l.bytes) / costs_.piece_bytes)));
+  if (l.size == 0 || l.window >= program_.windows()) {
+    l.phase = Phase::done;
+    wake_waiters(l);
+    return false;
+  }
+  l.op = program_.op(l.begin + l.index);
+  l.bytes = program_.bytes(l.op, l.window);
+  const auto piece = static_cast<std::int64_t>(costs_.piece_bytes);
+  l.pieces = piece > 0 ? std::max<std::int64_t>(1, (l.bytes + piece - 1) / piece) : 1;
+  return true;
 }
 
 std::int64_t Engine::piece_bytes(const LaneState& l) const {
@@ -225,9 +150,8 @@ bool Engine::is_behind(const LaneState& waiting, const Place& place) const {
   const LaneState& other = lanes_[static_cast<std::size_t>(place.lane)];
   if (other.window != waiting.window) return other.window > waiting.window;
   if (other.index != place.index) return other.index > place.index;
-  return other.phase == Phase::done ||
-         (other.piece > waiting.piece &&
-          SizedProgram::can_follow(waiting.op, program_.op(other.begin + place.index)));
+  return other.piece > waiting.piece &&
+         SizedProgram::can_follow(waiting.op, program_.op(other.begin + place.index));
 }
 
 bool Engine::wait_for(std::int32_t number, const Place& place) {
@@ -249,35 +173,18 @@ bool Engine::pass_waits(std::int32_t number) {
 
 bool Engine::take_message(std::int32_t number) {
   LaneState& l = lane(number);
-  if (l.first_message < 0) {
+  const Mailboxes::Message* const message = mailboxes_.first(number);
+  if (message == nullptr) {
     l.block = Block::message;
     return false;
   }
-  Message& message = messages_[static_cast<std::size_t>(l.first_message)];
-  if (message.arrival > now_) {
-    l.cause = message.event;
-    queue_.push(message.arrival, static_cast<std::uint32_t>(number));
+  if (message->arrival > now_) {
+    l.cause = message->event;
+    queue_.push(message->arrival, static_cast<std::uint32_t>(number));
     return false;
   }
-  const std::int32_t taken = std::exchange(l.first_message, message.next);
-  message.next = std::exchange(free_message_, taken);
+  mailboxes_.take(number);
   return true;
-}
-
-void Engine::deliver(LaneState& l, double arrival, std::int32_t event) {
-  if (free_message_ < 0) {
-    free_message_ = static_cast<std::int32_t>(messages_.size());
-    messages_.push_back({0, 0, -1});
-  }
-  const std::int32_t number = free_message_;
-  Message& message = messages_[static_cast<std::size_t>(number)];
-  free_message_ = message.next;
-  message = {arrival, event, -1};
-  if (l.first_message < 0)
-    l.first_message = number;
-  else
-    messages_[static_cast<std::size_t>(l.last_message)].next = number;
-  l.last_message = number;
 }
 
 double Engine::work_seconds(const LaneState& l) const {
@@ -285,7 +192,13 @@ double Engine::work_seconds(const LaneState& l) const {
   const bool combines = kind.combines_message() || kind.reads_b;
   if (!combines && !(kind.reads_a && kind.writes)) return 0;
   const double bandwidth = combines ? costs_.reduce_bandwidth : costs_.copy_bandwidth;
-  return seconds_for(static_cast<double>(piece_bytes(l)), bandwidth) * miss_;
+  if (bandwidth <= 0) return 0;
+  return static_cast<double>(piece_bytes(l)) / bandwidth * placed_.missed_work;
+}
+
+double Engine::lane_cap() const {
+  return costs_.lane_bandwidth > 0 ? costs_.lane_bandwidth
+                                   : std::numeric_limits<double>::infinity();
 }
 
 // A rank's core does one thing after the other.
@@ -327,30 +240,21 @@ bool Engine::transmit(std::int32_t number) {
   LaneState& l = lane(number);
   const auto bytes = static_cast<double>(piece_bytes(l));
   ++timeline_.messages;
+  l.phase = Phase::on_links;
   const bool is_eager =
       costs_.eager_bandwidth > 0 && static_cast<double>(l.bytes) <= costs_.eager_limit;
-  const bool is_local = shares_.route(number).empty();
-  if (bytes > 0 && !is_eager && (!is_local || costs_.lane_bandwidth > 0)) {
-    l.phase = Phase::on_links;
-    if (is_local) {
-      queue_.push(now_ + bytes / costs_.lane_bandwidth,
-                  std::uint64_t{++l.version} << 32 | static_cast<std::uint32_t>(number));
-      return false;
-    }
+  if (bytes > 0 && !is_eager && !shares_.route(number).empty()) {
     for (const std::int32_t link : shares_.route(number)) {
       const auto i = static_cast<std::size_t>(link);
       timeline_.links[i].bytes += bytes;
       if (link_flows_[i]++ == 0) link_since_[i] = now_;
     }
-    shares_.start(
-        number, bytes,
-        costs_.lane_bandwidth > 0 ? costs_.lane_bandwidth : std::numeric_limits<double>::infinity(),
-        now_);
+    shares_.start(number, bytes, lane_cap(), now_);
     share_exchange(number, true);
     return false;
   }
-  l.phase = Phase::on_links;
-  const double seconds = is_eager ? bytes / costs_.eager_bandwidth : 0;
+  // Past the links: copied, or between ranks of one place.
+  const double seconds = bytes / (is_eager ? costs_.eager_bandwidth : lane_cap());
   if (seconds > 0) {
     queue_.push(now_ + seconds,
                 std::uint64_t{++l.version} << 32 | static_cast<std::uint32_t>(number));
@@ -363,24 +267,23 @@ bool Engine::transmit(std::int32_t number) {
 // Long messages that cross each other, from one rank to another and back, have the bandwidth of
 // one direction for what is longer than the limit.
 void Engine::share_exchange(std::int32_t number, bool starts) {
-  LaneState& l = lane(number);
-  if (l.back < 0 || !shares_.is_active(l.back)) return;
-  const double lane_cap =
-      costs_.lane_bandwidth > 0 ? costs_.lane_bandwidth : std::numeric_limits<double>::infinity();
+  if (placed_.back.empty()) return;
+  const std::int32_t back = placed_.back[static_cast<std::size_t>(number)];
+  if (back < 0 || !shares_.is_active(back)) return;
   const bool are_long =
-      static_cast<double>(std::min(l.bytes, lane(l.back).bytes)) > costs_.exchange_limit;
+      static_cast<double>(std::min(lane(number).bytes, lane(back).bytes)) > costs_.exchange_limit;
   const auto cap = [&](std::int32_t flow) {
     const double over = 1 - costs_.exchange_limit / static_cast<double>(lane(flow).bytes);
-    return std::min(lane_cap, shares_.alone(flow) / (starts && are_long ? 1 + over : 1));
+    return std::min(lane_cap(), shares_.alone(flow) / (starts && are_long ? 1 + over : 1));
   };
-  shares_.set_cap(l.back, cap(l.back));
+  shares_.set_cap(back, cap(back));
   if (starts) shares_.set_cap(number, cap(number));
 }
 
 void Engine::end_transmission(std::int32_t number) {
   LaneState& l = lane(number);
   ++l.sent;
-  const double arrival = now_ + l.latency;
+  const double arrival = now_ + placed_.latencies[static_cast<std::size_t>(number)];
   const std::int32_t event =
       keeps_ ? keep(number, TimedEvent::Kind::message, l.phase_begin, now_, arrival) : -1;
   if (shares_.is_active(number)) {
@@ -392,7 +295,7 @@ void Engine::end_transmission(std::int32_t number) {
     share_exchange(number, false);
   }
   LaneState& receiver = lane(l.receiver);
-  deliver(receiver, arrival, event);
+  mailboxes_.put(l.receiver, {arrival, event});
   if (receiver.block == Block::message) {
     receiver.block = Block::none;
     queue_.push(arrival, static_cast<std::uint32_t>(l.receiver));
@@ -410,6 +313,11 @@ void Engine::complete(std::int32_t number) {
     if (lane(l.sender).block == Block::room) wake(l.sender, l.cause);
   }
   l.last_event = l.cause;
+  go_on(l);
+}
+
+// To the next piece, or the next instruction.
+void Engine::go_on(LaneState& l) {
   if (++l.piece == l.pieces) {
     l.piece = 0;
     ++l.index;
@@ -450,26 +358,30 @@ std::int32_t Engine::keep(std::int32_t number, TimedEvent::Kind kind, double beg
   return l.last_event;
 }
 
-void Engine::fail_blocked() {
-  const Program& p = program_.program();
-  std::string what;
-  std::int32_t blocked = 0;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const LaneState& l = lanes_[i];
-    if (l.phase == Phase::done || blocked++ > 0) continue;
-    const auto number = static_cast<std::int32_t>(i);
-    what = p.describe({number, l.index});
-    if (l.block == Block::room)
-      what += fmt::format(" has no room for its message to rank {} ({} slots)",
-                          p.lanes()[i].send_to, costs_.slots);
-    else if (l.block == Block::message)
-      what += fmt::format(" waits for a message from rank {}", p.lanes()[i].receive_from);
-    else
-      what += " waits for another lane of its rank";
+std::string Engine::why_blocked(std::int32_t number) const {
+  const LaneState& l = lanes_[static_cast<std::size_t>(number)];
+  const Lane& its = program_.program().lanes()[static_cast<std::size_t>(number)];
+  const std::string where = program_.program().describe({number, l.index});
+  switch (l.block) {
+    case Block::room:
+      return fmt::format("{} has no room for its message to rank {} ({} slots)", where, its.send_to,
+                         costs_.slots);
+    case Block::message:
+      return fmt::format("{} waits for a message from rank {}", where, its.receive_from);
+    default:
+      return fmt::format("{} waits for another lane of its rank", where);
   }
+}
+
+// Names a lane without room if there is one, else one without a message: others wait for those.
+void Engine::fail_blocked() const {
+  const auto is_open = [](const LaneState& l) { return l.phase != Phase::done; };
+  const auto first = std::ranges::max_element(
+      lanes_, {}, [&](const LaneState& l) { return is_open(l) ? static_cast<int>(l.block) : -1; });
   throw Error(ErrorKind::bad_argument,
-              fmt::format("the program blocks: {}; {} of {} lanes don't end", what, blocked,
-                          lanes_.size()));
+              fmt::format("the program blocks: {}; {} of {} lanes don't end",
+                          why_blocked(static_cast<std::int32_t>(first - lanes_.begin())),
+                          std::ranges::count_if(lanes_, is_open), lanes_.size()));
 }
 
 Timeline simulate(const SizedProgram& program, const Topology& topology, const MessageCosts& costs,

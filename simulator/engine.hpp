@@ -12,6 +12,8 @@
 
 #include "simulator/event_queue.hpp"
 #include "simulator/fair_share.hpp"
+#include "simulator/mailboxes.hpp"
+#include "simulator/placed_program.hpp"
 #include "simulator/simulate.hpp"
 
 namespace vranks {
@@ -36,48 +38,42 @@ class Engine {
     done,  // with all instructions of all windows
   };
   enum class Block : std::uint8_t { none, lane, message, room };
-  struct Message {
-    double arrival;
-    std::int32_t event;  // that sent it
-    std::int32_t next;   // to the same lane; of the free ones
-  };
   struct LaneState {
     std::int32_t rank = 0, size = 0, begin = 0;
     std::int32_t sender = -1, receiver = -1;  // lanes
-    std::int32_t back = -1;                   // the lane that sends the other way
-    double latency = 0;                       // of what it sends
     // where it is
-    std::int32_t window = 0, index = 0, piece = 0, pieces = 1;
+    std::int32_t window = 0, index = 0;
+    std::int64_t piece = 0, pieces = 1;
     SizedProgram::Op op = {};
     std::int64_t bytes = 0;  // of the instruction
     Phase phase = Phase::wait;
     Block block = Block::none;
-    std::uint32_t version = 0;                           // of its end on the links
-    std::int32_t waiters = -1, next_waiter = -1;         // lanes that wait for this one
-    std::int64_t sent = 0, taken = 0;                    // pieces
-    std::int32_t first_message = -1, last_message = -1;  // to it, under way or there
+    std::uint32_t version = 0;                    // of its end on the links
+    std::int32_t waiters = -1, next_waiter = -1;  // lanes that wait for this one
+    std::int64_t sent = 0, taken = 0;             // pieces
     // what is kept of it
     double phase_begin = 0;
     std::int32_t last_event = -1, cause = -1;
   };
 
   LaneState& lane(std::int32_t number) { return lanes_[static_cast<std::size_t>(number)]; }
-  void make_lanes(const Topology& topology);
-  std::vector<double> capacities(const Topology& topology) const;
-  void start_ranks();
+  void make_lanes();
 
   void handle(std::uint64_t event);
   void advance(std::int32_t number);
-  void load(LaneState& l);
+  // Takes up the next instruction. Returns false if there is none.
+  bool load(LaneState& l);
+  // Whether the window has no part of what the instruction is about.
+  static bool is_left_out(const LaneState& l) { return l.bytes == 0 && l.window > 0; }
   // Each says whether the lane can go on now.
   bool pass_waits(std::int32_t number);
   bool take_message(std::int32_t number);
-  void deliver(LaneState& l, double arrival, std::int32_t event);
   bool do_work(std::int32_t number);
   bool prepare_send(std::int32_t number);
   bool transmit(std::int32_t number);
   void end_transmission(std::int32_t number);
   void complete(std::int32_t number);
+  void go_on(LaneState& l);
   void share_exchange(std::int32_t number, bool starts);
 
   bool is_behind(const LaneState& waiting, const Place& place) const;
@@ -86,23 +82,24 @@ class Engine {
     return info(static_cast<InstructionKind>(l.op.kind));
   }
   std::int64_t piece_bytes(const LaneState& l) const;
+  double lane_cap() const;
   double work_seconds(const LaneState& l) const;
   void wake(std::int32_t number, std::int32_t cause);
   void wake_waiters(LaneState& l);
   std::int32_t keep(std::int32_t number, TimedEvent::Kind kind, double begin, double end,
                     double arrival);
-  [[noreturn]] void fail_blocked();
+  [[noreturn]] void fail_blocked() const;
+  std::string why_blocked(std::int32_t number) const;
 
   const SizedProgram& program_;
   const MessageCosts& costs_;
   const bool keeps_;
-  double miss_ = 1;  // share of local work that the cache doesn't hold
+  const PlacedProgram placed_;
   std::vector<LaneState> lanes_;
   std::vector<double> core_free_;         // by rank: when its core is free
   std::vector<std::int32_t> core_event_;  // by rank: the event that occupies it last
-  std::vector<Message> messages_;
-  std::int32_t free_message_ = -1;
-  FairShare shares_{{}, {}, {}};
+  Mailboxes mailboxes_;
+  FairShare shares_;
   std::vector<std::int32_t> link_flows_;  // by link: messages on it
   std::vector<double> link_since_;        // by link: when it became busy
   EventQueue queue_;

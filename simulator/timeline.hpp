@@ -16,7 +16,8 @@ struct TimedEvent {
 
   std::int32_t lane = 0;
   std::int32_t instruction = 0;  // number in the program
-  std::int32_t window = 0, piece = 0;
+  std::int32_t window = 0;
+  std::int64_t piece = 0;
   Kind kind = Kind::work;
   std::int64_t bytes = 0;
   double begin = 0, end = 0;

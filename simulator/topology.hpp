@@ -56,6 +56,13 @@ class Topology {
                      std::vector<std::int32_t>& route) const = 0;
 };
 
+// No node has more.
+inline std::int32_t ranks_on_first_node(const Topology& topology) {
+  std::int32_t ranks = 0;
+  while (ranks < topology.ranks() && topology.node(ranks) == 0) ++ranks;
+  return ranks;
+}
+
 // A machine as its file describes it, for any number of ranks that it can hold.
 class Machine {
  public:

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The vranks authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program meets on a machine before anything has happened: the links of each lane, what they
+// have left for data, and when each rank can start.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "simulator/costs.hpp"
+#include "simulator/sized_program.hpp"
+#include "simulator/topology.hpp"
+
+namespace vranks {
+
+struct PlacedProgram {
+  // Precondition: the topology has the ranks of the program.
+  PlacedProgram(const SizedProgram& program, const Topology& topology, const MessageCosts& costs);
+
+  // By lane that sends; of others there is nothing.
+  std::vector<std::int32_t> route_links;  // of lane 0, of lane 1, ...
+  std::vector<std::size_t> route_ends;    // behind the last link of each lane
+  std::vector<double> latencies;          // of a message: its own and those of its links
+  std::vector<std::int32_t> back;         // the lane that sends the other way; -1: none. Where
+                                          // exchanges have a cost; empty elsewhere
+  // Bytes a second that each link has for data.
+  std::vector<double> capacities;
+  // Seconds until each rank starts: the call is launched, a reduction's input is copied, and
+  // temporary memory is there.
+  std::vector<double> starts;
+  double floor = 0;        // what the host takes to start the ranks of a node
+  double missed_work = 1;  // share of combined and copied bytes that no cache holds
+};
+
+}  // namespace vranks
