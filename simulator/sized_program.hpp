@@ -58,6 +58,8 @@ class SizedProgram {
   }
 
  private:
+  void add_op(std::int32_t number, std::int32_t size, std::int32_t chunk);
+
   const Program& program_;
   std::int32_t windows_ = 1;
   std::int64_t all_windows_ = 1, window_bytes_ = 0;

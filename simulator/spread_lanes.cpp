@@ -9,19 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/interpreters/message_chunks.hpp"
+#include "collectives/layout.hpp"
 #include "ranks/error.hpp"
 
 namespace vranks {
 
 namespace {
 
-// The chunk by whose number an instruction is placed: of the whole vector, so that sender and
-// receiver agree.
-std::int32_t chunk_of(const ScheduleShape& shape, std::int32_t rank,
-                      const Instruction& instruction) {
-  const LocalChunk& chunk = info(instruction.kind).writes ? instruction.dst : instruction.a;
-  return chunk.slot == Slot::scratch ? chunk.index
-                                     : shape.whole_chunk(rank, chunk.slot, chunk.index);
+// The layout of a vector of one element a chunk.
+Layout one_element_chunks(std::int32_t chunks) {
+  std::vector<std::vector<Interval>> intervals;
+  for (std::int32_t c = 0; c < chunks; ++c) intervals.push_back({{c, c + 1, c}});
+  return {chunks, intervals};
 }
 
 }  // namespace
@@ -34,6 +34,7 @@ Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t
   parts.shape = shape;
   parts.shape.chunks *= instances;
   parts.shape.scratch_chunks *= instances;
+  const MessageChunks chunks(program, one_element_chunks(shape.chunks));
 
   // Where each instruction goes: its lane is split by channel, then repeated by instance.
   std::vector<std::int32_t> place_in_lane(static_cast<std::size_t>(program.size()));
@@ -46,9 +47,11 @@ Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t
     instructions_of.resize(instructions_of.size() + static_cast<std::size_t>(ways));
     for (std::int32_t i = 0; i < program.lane_size(lane); ++i) {
       const std::int32_t number = program.lane_begin(lane) + i;
+      const Instruction& instruction = program.instruction(number);
       const std::int32_t channel =
-          chunk_of(shape, program.lanes()[l].rank, program.instruction(number)) / chunks_in_row %
-          ways;
+          instruction.kind == InstructionKind::nop
+              ? 0
+              : chunks.moved(instruction, number, 0) / chunks_in_row % ways;
       auto& into = instructions_of[static_cast<std::size_t>(first_lane.back() + channel)];
       channel_of[static_cast<std::size_t>(number)] = channel;
       place_in_lane[static_cast<std::size_t>(number)] = static_cast<std::int32_t>(into.size());

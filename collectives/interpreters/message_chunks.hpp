@@ -28,6 +28,14 @@ class MessageChunks {
   const Chunks& of(std::int32_t number, std::int32_t k) const {
     return chunks_[begins_[static_cast<std::size_t>(number)] + static_cast<std::size_t>(k)];
   }
+  // The chunk of the whole vector that an instruction is about: what it makes, or else what it
+  // passes on. Of a message sender and receiver say the same. Precondition: it is no nop.
+  std::int32_t moved(const Instruction& instruction, std::int32_t number, std::int32_t k) const {
+    const InstructionInfo& does = info(instruction.kind);
+    const Chunks& chunks = of(number, k);
+    if (does.writes || does.combines_message()) return chunks.result;
+    return does.receives ? chunks.message : chunks.a;
+  }
   // Whether anything is written to that output chunk.
   bool is_written(std::int32_t rank, std::int32_t index) const;
 

@@ -70,16 +70,25 @@ TEST(Clock, InstancesShareTheWork) {
 }
 
 TEST(Clock, SpreadProgramsAreProvedLikeOthers) {
-  for (const std::int32_t ranks : {2, 3, 8})
+  const auto prove = [](Collective collective, const char* algorithm, std::int32_t ranks) {
+    const Problem problem = problem_of(collective, ranks, 24 * ranks);
+    const Program program = lower(build_schedule(problem, call_of(problem, algorithm).selection));
     for (const std::int32_t channels : {0, 1, 2, 3, 8})
       for (const std::int32_t instances : {1, 2}) {
-        const Problem problem = problem_of(Collective::all_gather, ranks, 24 * ranks);
-        const Program program =
-            spread_lanes(lower(build_schedule(problem, call_of(problem, "ring").selection)),
-                         channels, instances);
-        EXPECT_TRUE(verify(program, 8).none()) << ranks << ' ' << channels << ' ' << instances;
-        EXPECT_EQ(program.shape().chunks, ranks * instances);
+        const Program spread = spread_lanes(program, channels, instances);
+        EXPECT_TRUE(verify(spread, 8).none())
+            << algorithm << ' ' << ranks << ' ' << channels << ' ' << instances;
+        EXPECT_EQ(spread.shape().chunks, program.shape().chunks * instances);
       }
+  };
+  for (const std::int32_t ranks : {2, 3, 8}) {
+    prove(Collective::all_gather, "ring", ranks);
+    prove(Collective::all_gather, "one_shot", ranks);
+    prove(Collective::all_reduce, "two_shot", ranks);
+    prove(Collective::all_reduce, "ring", ranks);
+    prove(Collective::reduce_scatter, "ring", ranks);
+    prove(Collective::all_to_all, "linear", ranks);
+  }
   const Problem problem = problem_of(Collective::all_gather, 8, 64);
   expect_error(ErrorKind::not_supported, {"rank 0 lane", "chunks", "instances"}, [&] {
     spread_lanes(lower(build_schedule(problem, call_of(problem, "recursive_doubling").selection)),
