@@ -22,7 +22,6 @@
 #include "simulator/measured.hpp"
 #include "simulator/measured_match.hpp"
 #include "simulator/read_machine.hpp"
-#include "simulator/units.hpp"
 
 namespace vranks::cli {
 
@@ -138,7 +137,7 @@ void apply_costs(const std::vector<std::pair<std::string, std::string>>& costs,
     // "ll.launch" is about that protocol alone.
     const std::size_t dot = name.find('.');
     const CostInfo& cost = find_cost(dot == std::string::npos ? name : name.substr(dot + 1));
-    const double value = parse_quantity(cost.quantity, text, "--set " + name);
+    const double value = parse_cost(cost, text, "--set " + name);
     if (dot != std::string::npos) {
       auto& own = software.protocols[static_cast<std::size_t>(parse_protocol(name.substr(0, dot)))];
       if (!own) own = software.costs;

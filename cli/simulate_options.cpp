@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
 
 #include "cli/call_options.hpp"
@@ -21,17 +22,11 @@ namespace {
   throw Error(ErrorKind::bad_argument, problem);
 }
 
-std::pair<std::string, std::string> parse_cost(const std::string& text) {
+std::pair<std::string, std::string> parse_named_value(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
     refuse(fmt::format("--set: '{}' is not name=value, such as launch=8us", text));
   return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
-std::string cost_names() {
-  std::string all;
-  for (const CostInfo& each : cost_infos()) (all += all.empty() ? "" : " ") += each.name;
-  return all;
 }
 
 }  // namespace
@@ -75,7 +70,7 @@ OptionsDescription simulate_options(SimulateOptions& options) {
            },
            "NAME|FILE.yaml"),
        "nvswitch_h100 unless said; one of `vranks list topologies`, or a file of the same form")  //
-      ("set", parsed(options.costs, parse_list(parse_cost), "NAME=VALUE,..."),
+      ("set", parsed(options.costs, parse_list(parse_named_value), "NAME=VALUE,..."),
        ("other costs than the machine's, such as launch=8us: " + cost_names()).c_str())  //
       ("measured", parsed(options.measured, parse_path, "TIMES.csv"),
        "compares with published times instead, row by row: docs/accuracy.md");
@@ -91,6 +86,14 @@ void check_simulate_options(SimulateOptions& options) {
   options.sizes.step_factor = options.step_factor;
   if (!options.measured.empty()) {
     if (!options.trace.empty()) refuse("--trace is about one call, and --measured about many");
+    const SimulateOptions unsaid;
+    if (options.algorithms != unsaid.algorithms || options.collective != unsaid.collective ||
+        options.ranks || options.op || options.root || options.step_factor ||
+        options.sizes.begin != unsaid.sizes.begin || options.sizes.end != unsaid.sizes.end ||
+        options.dtype != unsaid.dtype || !options.parameters.names.empty())
+      refuse(
+          "--measured says what to time, row by row; besides, it reads --topology, --set and "
+          "--format alone");
     return;
   }
   if (takes_counts(options.collective))
@@ -100,8 +103,11 @@ void check_simulate_options(SimulateOptions& options) {
     refuse("simulate times no permute: one message a rank needs no algorithm");
   root_of(options.collective, options.root);
   check_op(options.collective, options.op);
-  const std::size_t sizes = sizes_of(options.sizes).size();
+  const std::size_t sizes =
+      options.collective == Collective::barrier ? 1 : sizes_of(options.sizes).size();
   const bool is_one = options.algorithms.size() == 1 && options.algorithms[0] != "all";
+  if (options.algorithms.size() > 1 && std::ranges::count(options.algorithms, "all") > 0)
+    refuse("--algorithm: all stands for every one; give it alone");
   if (!options.trace.empty() && (sizes != 1 || !is_one))
     refuse("--trace is about one call: give --algorithm NAME and one size, such as --bytes 1M");
   if (!options.parameters.names.empty() && !is_one)

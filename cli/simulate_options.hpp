@@ -28,7 +28,7 @@ struct SimulateOptions {
   SizeRange sizes = {.begin = 1 << 10, .end = std::int64_t{1} << 30};
   std::optional<std::int64_t> step_factor;
   std::string topology = "nvswitch_h100";
-  bool says_topology = false;  // whether it was given
+  bool says_topology = false;                              // whether it was given
   std::vector<std::pair<std::string, std::string>> costs;  // name and value, as given
   std::string trace;     // a file for a trace of the only row; empty: none
   std::string measured;  // a file of published times to compare with; empty: none

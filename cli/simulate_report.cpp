@@ -47,6 +47,12 @@ Table time_table(const SimulateOptions& options, const Simulated& simulated) {
   return table;
 }
 
+// Microseconds, as long as they fit into the column.
+std::string time_text(double microseconds) {
+  return microseconds < 1e7 ? fmt::format("{:.2f}", microseconds)
+                            : fmt::format("{:.6g}", microseconds);
+}
+
 // As people read it: of each size the fastest and the next.
 void print_times(const SimulateOptions& options, const Simulated& simulated) {
   const bool is_one = simulated.contenders().size() == 1;
@@ -71,11 +77,11 @@ void print_times(const SimulateOptions& options, const Simulated& simulated) {
     if (rows.size() > 1)
       who += fmt::format(", {} x{:.2f}", simulated.contenders()[rows[1]->contender].label,
                          best.seconds > 0 ? rows[1]->seconds / best.seconds : 1);
-    fmt::print("{:>12}  {:>12}  {:>5}  {:>5}  {:>4}  {:>10.2f}  {:>8.2f}  {:>8.2f}  {}\n", size,
+    fmt::print("{:>12}  {:>12}  {:>5}  {:>5}  {:>4}  {:>10}  {:>8.2f}  {:>8.2f}  {}\n", size,
                best.size.count, name(options.dtype),
                reduces(options.collective) ? name(options.op.value_or(ReduceOp::sum)) : "none",
-               has_root(options.collective) ? options.root.value_or(0) : -1, best.seconds * 1e6,
-               algorithm, algorithm * simulated.bus_factor(), who);
+               has_root(options.collective) ? options.root.value_or(0) : -1,
+               time_text(best.seconds * 1e6), algorithm, algorithm * simulated.bus_factor(), who);
   }
 }
 
@@ -105,6 +111,9 @@ void print_explained(const Explained& explained, const Simulated& simulated) {
   fmt::print("\n  latency   {}\n", share(path.latency));
   fmt::print("  work      {}  combining and copying\n", share(path.work));
   if (path.waiting > 0) fmt::print("  waiting   {}  for a rank's core\n", share(path.waiting));
+  if (path.counted > 0)
+    fmt::print("  counted   {}  for what does as the rest did, and wasn't run\n",
+               share(path.counted));
   if (explained.timeline.seconds > total)
     fmt::print("  The host takes {} to start the ranks of a node.\n",
                seconds_text(explained.timeline.seconds));
@@ -114,7 +123,7 @@ Table path_table(const Explained& explained, const Simulated& simulated) {
   const CriticalPath& path = explained.path;
   Table table{.name = "critical_path",
               .columns = {"bound", "messages", "start_us", "links_us", "latency_us", "work_us",
-                          "waiting_us", "slowest_link", "slowest_link_us"},
+                          "waiting_us", "counted_us", "slowest_link", "slowest_link_us"},
               .rows = {}};
   Value link, on_link;
   if (!path.by_link.empty()) {
@@ -123,7 +132,8 @@ Table path_table(const Explained& explained, const Simulated& simulated) {
     on_link = path.by_link[0].seconds * 1e6;
   }
   table.rows.push_back({path.bound(), path.messages, path.start * 1e6, path.links * 1e6,
-                        path.latency * 1e6, path.work * 1e6, path.waiting * 1e6, link, on_link});
+                        path.latency * 1e6, path.work * 1e6, path.waiting * 1e6, path.counted * 1e6,
+                        link, on_link});
   return table;
 }
 
@@ -165,12 +175,12 @@ void print_simulated(const SimulateOptions& options, Simulated& simulated) {
   std::vector<Crossover> fastest;
   if (simulated.contenders().size() > 1) fastest = simulated.fastest();
   std::optional<Explained> explained;
-  if (simulated.rows().size() == 1 && simulated.rows()[0].seconds > 0) {
+  if (simulated.rows().size() == 1) {
     const Prediction& row = simulated.rows()[0];
     const Contender& contender = simulated.contenders()[row.contender];
     explained.emplace();
-    explained->timeline = simulated.time(contender, row.size, true);
-    if (!explained->timeline.events.empty()) explained->path = critical_path(explained->timeline);
+    explained->timeline = simulated.explain();
+    explained->path = critical_path(explained->timeline);
     if (!options.trace.empty())
       write_trace_file(options.trace, *explained, simulated, contender, row.size);
   }

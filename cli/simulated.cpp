@@ -18,11 +18,16 @@ namespace vranks::cli {
 namespace {
 
 constexpr std::int64_t usual_ranks = 8;
+// Of each, where all are timed: a second or two.
+constexpr std::int64_t most_transfers_of_all = 4'000'000;
+
+bool is_all(const SimulateOptions& options) {
+  return options.algorithms == std::vector<std::string>{"all"};
+}
 
 // An algorithm that reads a protocol stands once for each that the machine has costs of.
 std::vector<Contender> contenders_of(const SimulateOptions& options) {
   std::vector<Contender> all;
-  const bool all_algorithms = options.algorithms == std::vector<std::string>{"all"};
   const auto add = [&](const Algorithm& algorithm) {
     const auto& given = options.parameters.names;
     const bool says_protocol = std::ranges::find(given, "protocol") != given.end();
@@ -40,13 +45,16 @@ std::vector<Contender> contenders_of(const SimulateOptions& options) {
       all.push_back(std::move(each));
     }
   };
-  if (all_algorithms) {
+  if (is_all(options)) {
     for (const Algorithm& algorithm : algorithms())
       if (supports(algorithm, options.collective)) add(algorithm);
   } else {
     for (const std::string& text : options.algorithms) {
       const Algorithm& algorithm = find_algorithm(text, options.collective);
       check_parameters(algorithm, options.parameters);
+      if (std::ranges::find(all, &algorithm, &Contender::algorithm) != all.end())
+        throw Error(ErrorKind::bad_argument,
+                    fmt::format("--algorithm: {} is there twice", algorithm.name));
       add(algorithm);
     }
   }
@@ -61,6 +69,11 @@ Simulated::Simulated(const SimulateOptions& options, std::shared_ptr<const Machi
              options.parameters.values.ranks_per_node),
       ranks_(options.ranks.value_or(usual_ranks)),
       contenders_(contenders_of(options)) {
+  if (!options.trace.empty() && contenders_.size() != 1)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("--trace is about one call, and {} stands for {}; give --protocol, too",
+                            options.algorithms[0], contenders_.size()));
+  if (is_all(options)) clock_.most_transfers = most_transfers_of_all;
   // What the machine knows and nobody said.
   const auto says = [&](std::string_view name) {
     return std::ranges::find(options.parameters.names, name) != options.parameters.names.end();
@@ -102,12 +115,18 @@ Timeline Simulated::time(const Contender& contender, const BenchSize& size, bool
                              {.keep_events = keep_events}});
 }
 
+Timeline Simulated::explain() {
+  Prediction& row = rows_[0];
+  Timeline timeline = time(contenders_[row.contender], row.size, true);
+  row.seconds = timeline.seconds;
+  return timeline;
+}
+
 void Simulated::run() {
   ProgressLine progress("simulating");
   const std::vector<std::int64_t> sizes = options_.collective == Collective::barrier
                                               ? std::vector<std::int64_t>{0}
                                               : sizes_of(options_.sizes);
-  const bool all_algorithms = options_.algorithms == std::vector<std::string>{"all"};
   std::vector<Contender> kept;
   for (std::size_t c = 0; c < contenders_.size(); ++c) {
     const Contender& contender = contenders_[c];
@@ -127,7 +146,7 @@ void Simulated::run() {
             {kept.size(), *size, std::string(selection.algorithm->name), timeline.seconds});
       }
     } catch (const Error& error) {
-      if (!all_algorithms) throw;
+      if (!is_all(options_)) throw;
       left_out_.push_back(fmt::format("{}: {}", contender.label, error.what()));
       continue;
     }
@@ -135,6 +154,10 @@ void Simulated::run() {
     rows_.insert(rows_.end(), rows.begin(), rows.end());
   }
   contenders_ = std::move(kept);
+  if (rows_.empty() && left_out_.empty())
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("--bytes: {} bytes have no element of {} for each of {} ranks",
+                            sizes.back(), name(options_.dtype), ranks_));
 }
 
 // Between two sizes with different winners only those two compete.

@@ -52,11 +52,13 @@ class Simulated {
   void run();
   // The fastest contenders by size. Borders are found to 1 %.
   std::vector<Crossover> fastest();
-  // One call in full. Throws as Clock::time().
-  Timeline time(const Contender& contender, const BenchSize& size, bool keep_events);
+  // The only row's call with its events. All of NCCL's channels are run for that, so the row's time
+  // becomes what this one is.
+  Timeline explain();
   Problem problem(const BenchSize& size) const;
 
  private:
+  Timeline time(const Contender& contender, const BenchSize& size, bool keep_events);
   std::optional<BenchSize> size_of(std::int64_t bytes) const;
 
   const SimulateOptions& options_;

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t most_kept = 4;
 constexpr std::int64_t most_run = 1 << 20;  // instructions over all windows, where they are many
+constexpr std::int64_t most_run_bytes = std::int64_t{64} << 30;  // of a rank
 
 // The problem without what schedules don't depend on.
 Problem shape_of(Problem problem) {
@@ -28,6 +29,19 @@ Problem shape_of(Problem problem) {
   problem.nan = NanPolicy::propagate;
   problem.counts.clear();
   return problem;
+}
+
+// The rest of a call takes `seconds` more, and the whole moves `times` as much as what was run.
+void add_counted(Timeline& timeline, double seconds, double times) {
+  timeline.counted += seconds;
+  timeline.device_seconds += seconds;
+  timeline.seconds = std::max(timeline.device_seconds, timeline.floor);
+  for (double& rank : timeline.ranks) rank += seconds;
+  timeline.messages *= times;
+  for (LinkUse& link : timeline.links) {
+    link.bytes *= times;
+    link.busy *= times;
+  }
 }
 
 }  // namespace
@@ -113,13 +127,32 @@ std::optional<Timeline> Clock::time_of_channels(const Problem& problem, const Ti
   costs.link_efficiency *= static_cast<double>(run) / used;
   Timeline timeline = time_with(share, folded, costs);
   for (LinkUse& link : timeline.links) link.bytes *= static_cast<double>(used) / run;
-  timeline.messages = timeline.messages * used / run;
+  timeline.messages *= static_cast<double>(used) / run;
   return timeline;
 }
 
-Timeline Clock::time(const Problem& problem, const TimedCall& call) {
+Timeline Clock::time_run(const Problem& problem, const TimedCall& call) {
   if (std::optional<Timeline> timeline = time_of_channels(problem, call)) return *timeline;
   return time_with(problem, call, costs(call.protocol));
+}
+
+// Beyond all caches, limits and fillings of pipelines time grows by as much as the size.
+Timeline Clock::time(const Problem& problem, const TimedCall& call) {
+  const auto most_elements = most_run_bytes / static_cast<std::int64_t>(info(problem.dtype).bytes) /
+                             problem.ranks * problem.ranks;
+  if (problem.elements <= most_elements) return time_run(problem, call);
+  Problem shorter = problem;
+  shorter.elements = most_elements;
+  Timeline timeline = time_run(shorter, call);
+  shorter.elements = most_elements / 2 / problem.ranks * problem.ranks;
+  const double half = time_run(shorter, call).device_seconds;
+  const auto elements = static_cast<double>(problem.elements);
+  add_counted(timeline,
+              (timeline.device_seconds - half) /
+                  static_cast<double>(most_elements - shorter.elements) *
+                  (elements - static_cast<double>(most_elements)),
+              elements / static_cast<double>(most_elements));
+  return timeline;
 }
 
 // Once the first windows have filled the pipeline, each further one takes as long as the one before
@@ -141,26 +174,8 @@ Timeline Clock::time_with(const Problem& problem, const TimedCall& call,
       (timeline.device_seconds - simulate(half, *topology_, costs).device_seconds) / (run / 2);
   const double windows =
       static_cast<double>(layout.elements() * bytes) / static_cast<double>(program.window_bytes());
-  const double more = period * (windows - run);
-  timeline.device_seconds += more;
-  timeline.seconds = std::max(timeline.device_seconds, timeline.floor);
-  for (double& rank : timeline.ranks) rank += more;
-  for (LinkUse& link : timeline.links) {
-    link.bytes *= windows / run;
-    link.busy *= windows / run;
-  }
+  add_counted(timeline, period * (windows - run), windows / run);
   return timeline;
-}
-
-const CostInfo& find_cost(std::string_view name) {
-  const auto found = std::ranges::find(cost_infos(), name, &CostInfo::name);
-  if (found == cost_infos().end()) {
-    std::string all;
-    for (const CostInfo& each : cost_infos()) (all += ' ') += each.name;
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("there is no cost '{}'; there are:{}", name, all));
-  }
-  return *found;
 }
 
 }  // namespace vranks

@@ -32,7 +32,7 @@ class Clock {
 
   const Machine& machine() const { return *machine_; }
   const Topology& topology() const { return *topology_; }
-  // The costs that count for a protocol; set_costs() changes them for all.
+  // The costs that count for a protocol; software() changes them.
   const MessageCosts& costs(Protocol protocol) const { return software_.of(protocol); }
   // Of NCCL's communicator.
   std::int32_t channels(Protocol protocol) const {
@@ -51,6 +51,7 @@ class Clock {
   std::int64_t most_transfers = 40'000'000;
 
  private:
+  Timeline time_run(const Problem& problem, const TimedCall& call);
   std::optional<Timeline> time_of_channels(const Problem& problem, const TimedCall& call);
   Timeline time_with(const Problem& problem, const TimedCall& call, const MessageCosts& costs);
 
@@ -67,8 +68,5 @@ class Clock {
   SoftwareCosts software_;
   std::list<Kept> kept_;  // latest use first
 };
-
-// The row called `name`. Throws bad_argument with what there is.
-const CostInfo& find_cost(std::string_view name);
 
 }  // namespace vranks

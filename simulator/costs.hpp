@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace vranks {
@@ -24,12 +25,12 @@ enum class Quantity : std::uint8_t { time, bandwidth, bytes, ratio, count };
     "of the host, to start one rank of a node after the other: no call takes less")               \
   X(message_latency, time, 0, "delay of a message, on top of that of its links")                  \
   X(message_overhead, time, 0, "of a rank's core, for each message that it sends")                \
-  X(eager_limit, bytes, 0, "messages up to it are copied instead of meeting their receiver")      \
-  X(eager_bandwidth, bandwidth, 0, "of those copies, in place of the links' bandwidth")           \
+  X(eager_limit, bytes, 0, "messages up to it need no rendezvous")                                \
+  X(eager_bandwidth, bandwidth, 0, "at which those are copied instead of passing the links")      \
   X(rendezvous, time, 0, "before the first byte of a longer message")                             \
   X(exchange_limit, bytes, 0, "longer messages share bandwidth with one that comes back")         \
   X(channels, count, 0, "of NCCL's communicator, where the call doesn't say")                     \
-  X(lane_bandwidth, bandwidth, 0, "most that one lane (a thread block) sends or combines")        \
+  X(lane_bandwidth, bandwidth, 0, "most that one lane (a thread block) sends")                    \
   X(link_efficiency, ratio, 1, "share of a link's bandwidth that is left for data")               \
   X(tile_bytes, bytes, 0, "of a chunk, for which lanes do all of their program before the next")  \
   X(piece_bytes, bytes, 0, "a tile moves in pieces of that size")                                 \
@@ -59,5 +60,11 @@ struct CostInfo {
 
 // Every row, in the order of the table.
 std::span<const CostInfo> cost_infos();
+// "launch floor ...".
+std::string cost_names();
+// The row called `name`. Throws bad_argument with what there is.
+const CostInfo& find_cost(std::string_view name);
+// The value of a cost that `text` is, as parse_quantity(); ratios are above 0 and at most 1.
+double parse_cost(const CostInfo& cost, std::string_view text, std::string_view what);
 
 }  // namespace vranks

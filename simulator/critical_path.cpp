@@ -26,6 +26,9 @@ const char* CriticalPath::bound() const {
 CriticalPath critical_path(const Timeline& timeline) {
   CriticalPath path;
   const std::vector<TimedEvent>& events = timeline.events;
+  path.counted = timeline.counted;
+  path.start = timeline.device_seconds;
+  if (events.empty()) return path;
   std::map<std::int32_t, double> by_link;
   auto at = static_cast<std::int32_t>(
       std::ranges::max_element(events, {}, [](const TimedEvent& e) { return effect(e); }) -

@@ -13,12 +13,13 @@
 namespace vranks {
 
 struct CriticalPath {
-  // Seconds; all together the time until the last event.
+  // Seconds; all together the device's time.
   double start = 0;    // before the first event: launch, input copies, memory
   double links = 0;    // sending: bytes on links, overhead and rendezvous of messages
   double latency = 0;  // of messages, from their end at the sender to their arrival
   double work = 0;     // combining and copying
   double waiting = 0;  // for a rank's core
+  double counted = 0;  // of what does as the rest did, and wasn't run
   std::int64_t messages = 0;
   struct Share {
     std::int32_t link;
@@ -31,7 +32,7 @@ struct CriticalPath {
   const char* bound() const;
 };
 
-// Precondition: the timeline has events.
+// Precondition: the events of the timeline were kept. Where nothing happens all of it is start.
 CriticalPath critical_path(const Timeline& timeline);
 
 }  // namespace vranks

@@ -118,6 +118,8 @@ std::optional<double> parse_time(std::string_view text, const Place& place) {
   if (text.empty()) return std::nullopt;
   const double microseconds = parse_number<double>(text, time, 0, place);
   if (!(microseconds > 0)) place.refuse("time_us is 0: it must be above");
+  if (microseconds < 1e-6 || microseconds > 1e15)
+    place.refuse(fmt::format("time_us '{}' is no call's time: 1e-6 to 1e15 is right", text));
   return microseconds * 1e-6;
 }
 

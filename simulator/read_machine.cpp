@@ -113,16 +113,10 @@ class Reader {
     return f;
   }
 
-  static std::string cost_keys() {
-    std::string keys;
-    for (const CostInfo& cost : cost_infos()) (keys += keys.empty() ? "" : " ") += cost.name;
-    return keys;
-  }
   static void set_costs(const YamlField& map, MessageCosts& costs) {
-    for (const YamlField& f : map.map(cost_keys())) {
-      const auto cost = std::ranges::find(cost_infos(), f.key(), &CostInfo::name);
-      costs.*cost->member = cost->quantity == Quantity::ratio ? f.positive(cost->quantity)
-                                                              : f.quantity(cost->quantity);
+    for (const YamlField& f : map.map(cost_names())) {
+      const CostInfo& cost = find_cost(f.key());
+      costs.*cost.member = f.cost(cost);
     }
   }
   void read_costs(SoftwareCosts& software) const {

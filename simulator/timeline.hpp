@@ -37,8 +37,9 @@ struct Timeline {
   double device_seconds = 0;  // the same without the floor
   std::vector<double> ranks;  // until each rank is done
   std::vector<LinkUse> links;
-  std::int64_t messages = 0;       // pieces of messages
-  std::vector<TimedEvent> events;  // where they were asked for, in the order of their ends
+  double messages = 0;  // pieces of messages
+  double counted = 0;   // seconds that stand for what does as the rest did, and wasn't run
+  std::vector<TimedEvent> events;  // where they were asked for, of what was run
 };
 
 }  // namespace vranks

@@ -15,7 +15,8 @@ namespace vranks {
 
 // Ranks are processes, lanes their threads; messages are slices of both lanes with an arrow from
 // one to the other, work is a slice; each link that was used has a counter of the messages on it.
-// Writes piece by piece. Precondition: the timeline has events.
+// Writes piece by piece what was run of the call.
+// Precondition: the events of the timeline were kept.
 void write_trace(const Timeline& timeline, const SizedProgram& program, const Topology& topology,
                  const std::function<void(std::string_view)>& write);
 

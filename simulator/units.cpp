@@ -76,7 +76,9 @@ double parse_quantity(Quantity quantity, std::string_view text, std::string_view
       refuse("is beyond all that there is, from 1e-15 to 1e18");
     if (quantity == Quantity::count && (value != std::floor(value) || value > 2147483647))
       refuse("is no whole number below 2^31");
-    return value;
+    if (quantity == Quantity::bytes && value > 0 && std::round(value) < 1)
+      refuse("is less than a byte");
+    return quantity == Quantity::bytes ? std::round(value) : value;
   }
   // Zero is zero in any unit.
   if (rest.empty() && number == 0) return 0;

@@ -85,13 +85,22 @@ std::string YamlField::text() const {
   return node_.Scalar();
 }
 
-double YamlField::quantity(Quantity quantity) const {
+template <class Parse>
+double YamlField::parsed(Parse parse) const {
   const std::string value = text();
   try {
-    return parse_quantity(quantity, value, key_);
+    return parse(value);
   } catch (const Error& error) {
     refuse(file_, node_.Mark().line, error.what());
   }
+}
+
+double YamlField::quantity(Quantity quantity) const {
+  return parsed([&](const std::string& text) { return parse_quantity(quantity, text, key_); });
+}
+
+double YamlField::cost(const CostInfo& cost) const {
+  return parsed([&](const std::string& text) { return parse_cost(cost, text, key_); });
 }
 
 double YamlField::positive(Quantity quantity) const {

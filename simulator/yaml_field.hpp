@@ -34,6 +34,7 @@ class YamlField {
   std::string text() const;
   double quantity(Quantity quantity) const;
   double positive(Quantity quantity) const;  // not 0 either
+  double cost(const CostInfo& cost) const;
   std::int64_t whole(std::int64_t least, std::int64_t most) const;
   bool truth() const;
   bool is_map() const { return node_.IsMap(); }
@@ -46,6 +47,10 @@ class YamlField {
   YamlField operator[](const std::string& key) const;
 
  private:
+  // What parse(text()) gives; what is wrong with it is said with file and line.
+  template <class Parse>
+  double parsed(Parse parse) const;
+
   YAML::Node node_;
   std::string file_, key_;
 };

@@ -73,6 +73,8 @@ TEST(Measured, NamesLineColumnAndRule) {
   EXPECT_EQ(row("all_reduce,m,4,,ring,,-8,1,"), "t.csv:2: size_bytes -8 is below 0");
   EXPECT_EQ(row("all_reduce,m,4,,ring,,,1,"), "t.csv:2: size_bytes '' is no whole number");
   EXPECT_EQ(row("all_reduce,m,4,,ring,,8,0,"), "t.csv:2: time_us is 0: it must be above");
+  EXPECT_EQ(row("all_reduce,m,4,,ring,,8,1e-308,"),
+            "t.csv:2: time_us '1e-308' is no call's time: 1e-6 to 1e15 is right");
   EXPECT_EQ(row("all_reduce,m,4,,ring,,8,-1,"), "t.csv:2: time_us -1 is below 0");
   EXPECT_EQ(row("all_reduce,m,4,,ring,,8,nan,"), "t.csv:2: time_us 'nan' is no number");
   EXPECT_EQ(row("all_reduce,m,4,,ring,,8,inf,"), "t.csv:2: time_us 'inf' is too large");
