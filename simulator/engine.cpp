@@ -157,8 +157,11 @@ bool Engine::is_behind(const LaneState& waiting, const Place& place) const {
 bool Engine::wait_for(std::int32_t number, const Place& place) {
   LaneState& l = lane(number);
   if (is_behind(l, place)) return true;
+  LaneState& other = lane(place.lane);
   l.block = Block::lane;
-  l.next_waiter = std::exchange(lane(place.lane).waiters, number);
+  other.first_awaited =
+      other.waiters < 0 ? place.index : std::min(other.first_awaited, place.index);
+  l.next_waiter = std::exchange(other.waiters, number);
   return false;
 }
 
@@ -326,7 +329,9 @@ void Engine::go_on(LaneState& l) {
   wake_waiters(l);
 }
 
+// Once it has come as far as the first of them waits for: waiters may be many.
 void Engine::wake_waiters(LaneState& l) {
+  if (l.index < l.first_awaited) return;
   for (std::int32_t waiter = std::exchange(l.waiters, -1); waiter >= 0;)
     wake(std::exchange(waiter, lane(waiter).next_waiter), l.last_event);
 }

@@ -50,6 +50,7 @@ class Engine {
     Block block = Block::none;
     std::uint32_t version = 0;                    // of its end on the links
     std::int32_t waiters = -1, next_waiter = -1;  // lanes that wait for this one
+    std::int32_t first_awaited = 0;               // the first instruction that one waits for
     std::int64_t sent = 0, taken = 0;             // pieces
     // what is kept of it
     double phase_begin = 0;

@@ -157,7 +157,7 @@ void FairShare::fill() {
         if (!flows_[index(*next_cap)].is_fixed) fix(*next_cap, flows_[index(*next_cap)].cap);
       continue;
     }
-    const double limit = share * (1 + 1e-12);
+    const double limit = share * (1 + 1e-9);
     for (const std::int32_t l : links) {
       const Link& link = links_[index(l)];
       if (link.open == 0 || link.left / link.open > limit) continue;
