@@ -80,7 +80,7 @@ std::string topology_of(const MeasuredRow& row, std::span<const std::string> top
 void refuse_excluded(const MeasuredRow& row, std::string_view topology, Collective collective) {
   for (const measured::Exclusion& rule : measured::exclusions())
     if (fits_any(rule.topologies, topology) && is_for(rule.collectives, collective) &&
-        fits(rule.text, row.algorithm) && fits(rule.source, row.source) &&
+        fits_any(rule.text, row.algorithm, '|') && fits(rule.source, row.source) &&
         rule.bytes_from <= row.bytes && row.bytes < rule.bytes_below &&
         rule.ranks_from <= row.ranks && row.ranks <= rule.ranks_to &&
         rule.nodes_from <= row.nodes && row.nodes <= rule.nodes_to)

@@ -230,33 +230,14 @@ constexpr std::array excluded{
 
     // 9 to 21 times as long as an eighth of it: setting memory up, not the network.
     Exclusion{.topologies = "fugaku",
-              .text = "default-nonoverlapping",
+              .text =
+                  "default-nonoverlapping|default-rdbc|default-bruck|default-recursive-doubling|"
+                  "default-recursive_doubling|default-3dtorus-sm",
               .bytes_from = 512 * mib,
               .reason = "memory is set up at that size"},
     Exclusion{.topologies = "fugaku",
-              .text = "default-rdbc",
-              .bytes_from = 512 * mib,
-              .reason = "memory is set up at that size"},
-    Exclusion{.topologies = "fugaku",
-              .text = "default-bruck",
-              .bytes_from = 512 * mib,
-              .reason = "memory is set up at that size"},
-    Exclusion{.topologies = "fugaku",
-              .text = "default-recursive-doubling",
-              .bytes_from = 512 * mib,
-              .reason = "memory is set up at that size"},
-    Exclusion{.topologies = "fugaku",
-              .text = "default-recursive_doubling",
-              .bytes_from = 512 * mib,
-              .reason = "memory is set up at that size"},
-    Exclusion{.topologies = "fugaku",
-              .text = "default-3dtorus-sm",
-              .bytes_from = 512 * mib,
-              .reason = "memory is set up at that size"},
-    Exclusion{.topologies = "fugaku", .text = "*-UTOFU-*-2", .reason = "several ports at once"},
-    Exclusion{.topologies = "fugaku", .text = "*-UTOFU-*-3", .reason = "several ports at once"},
-    Exclusion{.topologies = "fugaku", .text = "*-UTOFU-*-4", .reason = "several ports at once"},
-    Exclusion{.topologies = "fugaku", .text = "*-UTOFU-*-6", .reason = "several ports at once"},
+              .text = "*-UTOFU-*-2|*-UTOFU-*-3|*-UTOFU-*-4|*-UTOFU-*-6",
+              .reason = "several ports at once"},
 
     Exclusion{.topologies = "shared_memory_i7",
               .source = "*stat=min of *",
@@ -300,9 +281,9 @@ bool fits(std::string_view pattern, std::string_view text) {
   }
 }
 
-bool fits_any(std::string_view patterns, std::string_view text) {
+bool fits_any(std::string_view patterns, std::string_view text, char between) {
   while (!patterns.empty()) {
-    const auto end = patterns.find(' ');
+    const auto end = patterns.find(between);
     if (fits(patterns.substr(0, end), text)) return true;
     patterns = end == std::string_view::npos ? std::string_view{} : patterns.substr(end + 1);
   }

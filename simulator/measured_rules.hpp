@@ -37,7 +37,7 @@ struct AlgorithmRule {
 struct Exclusion {
   std::string_view topologies;         // patterns, separated by spaces
   std::string_view collectives = "*";  // names, separated by spaces; * for all
-  std::string_view text = "*";         // pattern of the column `algo`
+  std::string_view text = "*";         // patterns of the column `algo`, with | between them
   std::string_view source = "*";       // pattern of the column `source`
   std::int64_t bytes_from = 0, bytes_below = std::numeric_limits<std::int64_t>::max();
   std::int32_t ranks_from = 0, ranks_to = std::numeric_limits<std::int32_t>::max();
@@ -58,7 +58,7 @@ std::span<const DtypeRule> dtype_rules();
 
 // Whether `text` fits the pattern.
 bool fits(std::string_view pattern, std::string_view text);
-// Whether it fits one of several patterns, which are separated by spaces.
-bool fits_any(std::string_view patterns, std::string_view text);
+// Whether it fits one of several patterns, which have `between` between them.
+bool fits_any(std::string_view patterns, std::string_view text, char between = ' ');
 
 }  // namespace vranks::measured

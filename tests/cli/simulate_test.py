@@ -53,6 +53,8 @@ class TimesTest(SimulateTest):
             left = {row["reason"].split(":")[0].split()[0] for row in tables["left_out"]}
             names = {row["name"] for row in listed if collective in row["collectives"]}
             self.assertEqual(timed | left, names, collective)
+            # What refuses six ranks, or picks others and has no time of its own.
+            self.assertLessEqual(left, {"nccl_pat", "two_level"}, collective)
             for row in tables["times"]:
                 self.assertGreater(row["time_us"], 0, row)
 
@@ -75,6 +77,16 @@ class TimesTest(SimulateTest):
                          "--algorithm", algorithm]
             said = self.json_of(*arguments, "--ranks-per-node", "8")["times"]
             self.assertEqual(self.json_of(*arguments)["times"], said)
+
+    def test_a_barrier_has_no_size(self):
+        self.succeed("simulate", "--collective", "barrier", "--algorithm", "dissemination",
+                     "--trace", "t.json")
+        self.assertTrue((self.folder / "t.json").exists())
+
+    def test_sizes_beyond_all_that_is_run(self):
+        row, = self.json_of("--topology", "switch", "--ranks", "4", "--algorithm", "ring",
+                            "--bytes", "16T")["times"]
+        self.assertAlmostEqual(row["time_us"] / (6 * 2**42 / 25e3), 1, places=6)
 
     def test_parts_add_up(self):
         tables = self.json_of("--topology", "mare_nostrum5", "--ranks", "16", "--algorithm",
@@ -179,6 +191,15 @@ class RefusalTest(SimulateTest):
                 (["--algorithm", "ring", "--channels", "2"], "channels"),
                 (["--channels", "2"], "--channels", "--algorithm"),
                 (["--trace", "t.json"], "--trace", "one call"),
+                (["--trace", "t.json", "--algorithm", "nccl_ring", "--bytes", "1M"], "--trace",
+                 "stands for 3", "--protocol"),
+                (["--bytes", "4", "--collective", "reduce_scatter"], "4 bytes", "8 ranks"),
+                (["--set", "link_efficiency=0"], "link_efficiency", "share"),
+                (["--set", "slots=0.5"], "slots", "whole"),
+                (["--set", "piece_bytes=0.1B"], "piece_bytes", "less than a byte"),
+                (["--algorithm", "ring,ring"], "ring", "twice"),
+                (["--algorithm", "all,ring"], "all"),
+                (["--measured", "t.csv", "--ranks", "4"], "--measured"),
                 (["--trace", "t.json", "--measured", "t.csv"], "--trace", "--measured")):
             self.refuse(["simulate", *arguments], *phrases)
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Topology files: units, routes, what ships, and what is wrong with bad ones.
+// Topology files: routes, what ships, and what is wrong with bad ones.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "simulator/read_machine.hpp"
-#include "simulator/units.hpp"
 #include "tests/ranks/expect_error.hpp"
 #include "tests/ranks/temporary_folder.hpp"
 
@@ -33,34 +32,6 @@ double latency_of(const Topology& topology, std::int32_t from, std::int32_t to) 
   for (const std::int32_t link : route_of(topology, from, to))
     latency += topology.links()[static_cast<std::size_t>(link)].latency;
   return latency;
-}
-
-TEST(Units, AllOfThem) {
-  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::time, "1.5 us", "x"), 1.5e-6);
-  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::time, "20ns", "x"), 20e-9);
-  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::time, "0", "x"), 0);
-  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::bandwidth, "100 Gbit/s", "x"), 12.5e9);
-  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::bandwidth, "2 GiB/s", "x"), 2147483648.0);
-  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::bytes, "512 KiB", "x"), 524288);
-  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::bytes, "512 kB", "x"), 512000);
-  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::ratio, "92 %", "x"), 0.92);
-  EXPECT_DOUBLE_EQ(parse_quantity(Quantity::count, "8", "x"), 8);
-  const auto bad = [](Quantity quantity, const char* text, const char* problem) {
-    expect_error(ErrorKind::bad_argument, {"width", text, problem},
-                 [&] { parse_quantity(quantity, text, "width"); });
-  };
-  bad(Quantity::bandwidth, "12", "has no unit");
-  bad(Quantity::bandwidth, "12 GB", "unknown unit 'GB'");
-  bad(Quantity::time, "1.5 µs", "unknown unit");
-  bad(Quantity::time, "-1 us", "below 0");
-  bad(Quantity::time, "fast", "no number");
-  bad(Quantity::time, "1e999 s", "no number");
-  bad(Quantity::time, "nan s", "no number");
-  bad(Quantity::count, "8 x", "unknown unit 'x'");
-  bad(Quantity::count, "2.5", "no whole number");
-  bad(Quantity::count, "3000000000", "no whole number");
-  bad(Quantity::bandwidth, "1e300 TB/s", "beyond");
-  bad(Quantity::bandwidth, "1e-300 B/s", "beyond");
 }
 
 TEST(ShippedMachines, LoadAndRoute) {
@@ -294,68 +265,6 @@ TEST(ReadMachine, SizesHaveLimits) {
       "GB/s}]}\nnetwork: {kind: switch, bandwidth: 1 GB/s, latency: 0}\n",
       "n.yaml");
   expect_error(ErrorKind::bad_argument, {"links are too many"}, [&] { full->place(1'000'000); });
-}
-
-// Every bad file is named with its line.
-TEST(ReadMachine, BadFiles) {
-  const auto bad = [](const std::string& text, std::initializer_list<const char*> phrases) {
-    expect_error(ErrorKind::bad_input, phrases, [&] { read_machine(text, "bad.yaml"); });
-  };
-  const std::string head = "name: bad\n";
-  bad("", {"bad.yaml", "keys with values"});
-  bad(head + "node: {ranks: 1}\n---\nname: b\n", {"bad.yaml:3", "second document"});
-  bad("- 1\n- 2\n", {"bad.yaml:1", "keys with values"});
-  bad("name: [\n", {"bad.yaml:"});
-  bad(head, {"bad.yaml", "no key 'node'"});
-  bad(head + "node: {ranks: 2}\n", {"bad.yaml:2", "node", "no links lead from rank 0 to rank 1"});
-  bad(head + "node: {ranks: 0}\n", {"bad.yaml:2", "ranks", "'0'", "from 1 to"});
-  bad(head + "node: {ranks: 1}\ncolour: red\n", {"bad.yaml:3", "colour", "there are: name"});
-  bad(head + "name: twice\nnode: {ranks: 1}\n", {"bad.yaml:2", "name is there twice"});
-  bad(head + "nodes: 2\nnode: {ranks: 1}\n", {"bad.yaml:2", "need a network"});
-  const auto link = [&](const std::string& rest) {
-    return head + "node:\n  ranks: 2\n  switches: [s]\n  links:\n    - {from: rank, to: s, " +
-           rest + "}\n";
-  };
-  bad(link("bandwidth: 1 parsec/s"), {"bad.yaml:6", "bandwidth", "parsec/s", "GB/s"});
-  bad(link("bandwidth: 5"), {"bad.yaml:6", "no unit"});
-  bad(link("bandwidth: 0 GB/s"), {"bad.yaml:6", "bandwidth", "not above 0"});
-  bad(link("bandwidth: -2 GB/s"), {"bad.yaml:6", "bandwidth", "below 0"});
-  bad(link("latency: 1 us"), {"bad.yaml:6", "no key 'bandwidth'"});
-  bad(link("bandwidth: 1 GB/s, latency: 1 GB"), {"bad.yaml:6", "latency", "unknown unit"});
-  bad(link("bandwidth: 1 GB/s, one_way: true"), {"bad.yaml:3", "no links lead"});
-  bad(link("bandwidth: 1 GB/s, one_way: maybe"), {"bad.yaml:6", "maybe", "true nor false"});
-  bad(link("bandwidth: 1 GB/s") + "    - {from: rank 1, to: s, bandwidth: 1 GB/s}\n",
-      {"bad.yaml:7", "two links from rank 1 to s"});
-  bad(link("bandwidth: 1 GB/s") + "    - {from: rank 7, to: s, bandwidth: 1 GB/s}\n",
-      {"bad.yaml:7", "no 'rank 7'", "rank 0 to 1"});
-  bad(link("bandwidth: 1 GB/s") + "    - {from: s, to: s, bandwidth: 1 GB/s}\n",
-      {"bad.yaml:7", "where it comes from"});
-  bad(link("bandwidth: 1 GB/s") + "  routes:\n    - [rank 0, rank 1]\n",
-      {"bad.yaml:8", "no link leads from rank 0 to rank 1"});
-  bad(link("bandwidth: 1 GB/s") +
-          "  routes:\n    - [rank 0, s, rank 1]\n    - [rank 0, s, rank 1]\n",
-      {"bad.yaml:9", "two routes from rank 0 to rank 1"});
-  bad(link("bandwidth: 1 GB/s") + "  routes:\n    - [rank 0, s, rank 0]\n",
-      {"bad.yaml:8", "nothing twice"});
-  bad(link("bandwidth: 1 GB/s") + "    - {from: rank 0, to: port, bandwidth: 1 GB/s}\n",
-      {"bad.yaml:3", "from rank 1 to a port and back"});
-  bad(link("bandwidth: 1 GB/s") +
-          "    - {from: rank, to: port, bandwidth: 1 GB/s, one_way: true}\n",
-      {"bad.yaml:3", "from rank 0 to a port and back"});
-  bad(head +
-          "node:\n  ranks: 2\n  links:\n    - {from: rank, to: rank, bandwidth: 1 GB/s, back: "
-          "{bandwidth: 2 GB/s}}\n",
-      {"bad.yaml:5", "alike both ways"});
-  bad(head + "node:\n  ranks: 1\n  switches: [s, s]\n", {"bad.yaml:4", "two of the name 's'"});
-  bad(head + "node: {ranks: 1}\nnetwork: {kind: cloud}\n",
-      {"bad.yaml:3", "cloud", "there are: switch"});
-  bad(head + "node: {ranks: 1}\ncosts: {lunch: 1 us}\n", {"bad.yaml:3", "lunch", "launch"});
-  bad(head + "node: {ranks: 1}\ncosts: {launch: 1 GB}\n", {"bad.yaml:3", "launch", "a time"});
-  bad(head + "node: {ranks: 1}\nprotocols: {tcp: {}}\n", {"bad.yaml:3", "tcp", "simple"});
-  bad(head + "node: &a {ranks: 1, switches: [*a]}\n", {"bad.yaml"});
-  bad(head + "node: {ranks: 1}\ncosts: {slots: 2.5}\n", {"bad.yaml:3", "slots", "whole"});
-  bad(std::string(100'000, '['), {"bad.yaml:1", "nested"});
-  bad(std::string(2 << 20, 'a'), {"bad.yaml", "2097152 bytes"});
 }
 
 TEST(ReadMachine, CommentsMayHoldAnything) {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulator/fair_share.hpp"
@@ -234,6 +235,69 @@ TEST(Simulate, TimesAreMonotoneAndLinksAreNotOverfull) {
       }
     }
   }
+}
+
+// Costs that slow things down do so beside any other one, too. But a message that comes later may
+// find its link free where two would have shared it, so that a call is a little faster.
+TEST(Simulate, NoFurtherCostHelps) {
+  const std::vector<std::pair<const char*, double>> slower = {
+      {"launch", 5e-6},           {"floor", 30e-6},         {"message_latency", 3e-6},
+      {"message_overhead", 1e-6}, {"rendezvous", 4e-6},     {"exchange_limit", 10'000},
+      {"lane_bandwidth", 5e9},    {"link_efficiency", 0.5}, {"slots", 1},
+      {"reduce_bandwidth", 4e9},  {"copy_bandwidth", 4e9},  {"input_copy_bandwidth", 8e9},
+      {"alloc_bandwidth", 8e9}};
+  const SwitchTopology topology(6, bandwidth, latency);
+  for (const char* algorithm : {"ring", "recursive_doubling", "binomial_tree", "nccl_tree"})
+    for (const std::int64_t elements : {100, 100'000}) {
+      const auto time = [&](const MessageCosts& costs) {
+        return timed(problem_of(Collective::all_reduce, 6, elements), algorithm, topology, costs)
+            .seconds;
+      };
+      MessageCosts costs;
+      costs.piece_bytes = 16 << 10;
+      const double alone = time(costs);
+      for (const auto& [first, value] : slower) {
+        MessageCosts one = costs;
+        one.*find_cost(first).member = value;
+        const double with_one = time(one);
+        EXPECT_GE(with_one, alone * 0.98) << algorithm << ' ' << first;
+        for (const auto& [second, other] : slower) {
+          if (second == first) continue;
+          MessageCosts two = one;
+          two.*find_cost(second).member = other;
+          EXPECT_GE(time(two), with_one * 0.98)
+              << algorithm << ' ' << elements << ": " << second << " beside " << first;
+        }
+      }
+    }
+}
+
+// A nop has no size, but what it waits for counts in every window.
+TEST(Simulate, EmptyInstructionsWait) {
+  ProgramParts parts;
+  parts.shape = {.collective = Collective::broadcast, .ranks = 2, .chunks = 2};
+  parts.add(Lane{.rank = 0, .id = 0, .send_to = 1, .channel = 0});
+  parts.add({.kind = InstructionKind::send, .a = {0, Slot::input}});
+  parts.add(Lane{.rank = 0, .id = 1, .send_to = 1, .channel = 1});
+  parts.add({.kind = InstructionKind::nop}, {{0, 0}});  // behind the first lane's
+  parts.add({.kind = InstructionKind::send, .a = {1, Slot::input}});
+  for (std::int32_t channel = 0; channel < 2; ++channel) {
+    parts.add(Lane{.rank = 1, .id = channel, .receive_from = 0, .channel = channel});
+    parts.add({.kind = InstructionKind::recv, .dst = {channel, Slot::output}});
+  }
+  const Program program{parts};
+  // Chunk 0 long, chunk 1 short, in two windows: the second lane sends after the first in each.
+  const Layout layout(2'200, {{{0, 1000, 0}, {1000, 2000, 0}}, {{2000, 2100, 0}, {2100, 2200, 0}}});
+  const SizedProgram sized(program, layout, 1);
+  ASSERT_EQ(sized.windows(), 2);
+  const SwitchTopology topology(2, 1e9, latency);
+  const Timeline t = simulate(sized, topology, {}, {.keep_events = true});
+  std::vector<double> begins, ends;
+  for (const TimedEvent& event : t.events)
+    (event.lane == 0 ? ends : begins).push_back(event.lane == 0 ? event.end : event.begin);
+  ASSERT_EQ(begins.size(), 2U);
+  ASSERT_EQ(ends.size(), 2U);
+  for (std::size_t window = 0; window < 2; ++window) EXPECT_GE(begins[window], ends[window]);
 }
 
 TEST(Simulate, BlockedProgramsAreNamed) {
