@@ -173,6 +173,7 @@ TEST(Clock, PartsOfATimeAddUp) {
         Clock clock(find_machine(machine), 7);
         const Problem problem = problem_of(Collective::all_reduce, 7, elements);
         TimedCall call = call_of(problem, algorithm);
+        call.protocol = Protocol::ll;  // of mi300x, small tiles
         call.options.keep_events = true;
         const Timeline timeline = clock.time(problem, call);
         const CriticalPath path = critical_path(timeline);

@@ -208,6 +208,9 @@ TEST(Simulate, MessageCosts) {
               3 * (latency + 4000 / bandwidth));
   expect_near(time(1000, {.reduce_bandwidth = 1e9, .cache_bytes = 4000}),
               3 * (latency + 4000 / bandwidth + 0.5 * 4e-6));
+  // Of a vector a third as large a tenth is missed.
+  expect_near(time(1000, {.reduce_bandwidth = 1e9, .cache_bytes = 12'000}),
+              3 * (latency + 4000 / bandwidth + 0.1 * 4e-6));
 }
 
 // What must hold of every algorithm on any machine.
@@ -270,6 +273,18 @@ TEST(Simulate, NoFurtherCostHelps) {
         }
       }
     }
+}
+
+// A chunk without a part in a window sends nothing there.
+TEST(Simulate, WindowsWithoutAPart) {
+  const Problem problem = problem_of(Collective::all_gather, 2, 3000);
+  const Selection selection = select(find_algorithm("ring", problem.collective), problem, {});
+  const Program program = lower(build_schedule(problem, selection));
+  const Layout layout(4000, {{{0, 1000, 0}, {1000, 2000, 0}, {2000, 3000, 0}}, {{3000, 4000, 0}}});
+  const SwitchTopology topology(2, 1e9, latency);
+  const Timeline t = simulate(SizedProgram(program, layout, 1), topology, {});
+  EXPECT_EQ(t.messages, 4);
+  expect_near(t.seconds, latency + 3 * 1000 / 1e9);
 }
 
 // A nop has no size, but what it waits for counts in every window.
