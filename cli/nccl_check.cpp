@@ -13,9 +13,12 @@
 #include "cli/nccl_check_options.hpp"
 #include "cli/nccl_check_report.hpp"
 #include "cli/nccl_comparison.hpp"
+#include "cli/nccl_log_file.hpp"
+#include "cli/process_run.hpp"
 #include "collectives/nccl/constants.hpp"
 #include "collectives/peers/nccl.hpp"
 #include "collectives/peers/nccl_ranks.hpp"
+#include "collectives/processes/nccl_process_ranks.hpp"
 
 namespace vranks::cli {
 
@@ -31,13 +34,15 @@ class NcclCheck : public Command {
   int run(Job& job) override;
 
  private:
+  void choose_ranks();
   std::vector<Device> devices_of(std::int64_t ranks) const;
   void compare(const Nccl& nccl, NcclLogFile& log);
-  void compare(const NcclSide& side, std::int64_t ranks, int version);
+  void compare(NcclSide side, std::int64_t ranks, int version);
   void compare_data(const NcclSide& side, NcclCase what);
 
   NcclCheckOptions options_;
   NcclCheckRun run_;
+  Job* job_ = nullptr;
   Device device_;
   std::vector<NcclComparison> all_;
   std::string doing_;  // for messages about NCCL
@@ -58,10 +63,8 @@ std::string rules_for(const NcclCheckOptions& options, const Nccl& nccl) {
 }
 
 int NcclCheck::run(Job& job) {
-  if (job.processes() > 1)
-    throw Error(ErrorKind::not_supported,
-                fmt::format("check --against nccl has all ranks in one process; mpirun started {}",
-                            job.processes()));
+  job_ = &job;
+  choose_ranks();
   NcclLogFile log;
   set_nccl_environment({.algorithm = options_.nccl_algorithm(),
                         .protocol = options_.protocol,
@@ -69,20 +72,31 @@ int NcclCheck::run(Job& job) {
                         .log = log.path()});
   const Nccl nccl(options_.library);
   run_.rules = rules_for(options_, nccl);
-  device_ = options_.device.value_or(Device{DeviceKind::cuda, 0});
-  backend_for(device_);  // says why, if there is none
+  job.set_timeout(options_.timeout);
+  // Says why, if there is no device.
+  job.together([&] {
+    device_ = options_.device.value_or(Device{DeviceKind::cuda, 0});
+    backend_for(device_);
+  });
+  if (job.processes() > 1) {
+    device_ = device_of_process(job, options_.device);
+    allow_shared_devices(job);
+  }
   run_.version = nccl.version_text();
   run_.path = nccl.path;
   run_.device = to_string(device_);
   const int count = backend_for(device_).device_count();
-  if (!options_.device && count > 1)
+  if (job.processes() > 1)
+    run_.device = fmt::format("the devices of {} processes", job.processes());
+  else if (!options_.device && count > 1)
     run_.device += fmt::format(" to {}, in turns", to_string(Device{DeviceKind::cuda, count - 1}));
   try {
     compare(nccl, log);
   } catch (const NcclError& error) {
-    if (!all_.empty() && options_.format != Format::table) print_nccl_check(options_, run_, all_);
+    if (job.is_first() && !all_.empty() && options_.format != Format::table)
+      print_nccl_check(options_, run_, all_);
     // Ranks that never finish must not meet the end of static objects.
-    fmt::print(stderr, "vranks check: {}: {}\n", doing_, error.what());
+    fmt::print(stderr, "vranks check: {}{}: {}\n", job.label(), doing_, error.what());
     log.remove();
     std::fflush(nullptr);
     std::_Exit(exit_check_failed);
@@ -90,7 +104,7 @@ int NcclCheck::run(Job& job) {
   if (all_.empty())
     throw Error(ErrorKind::not_supported,
                 fmt::format("check has nothing to compare: NCCL {} has none of it", run_.version));
-  print_nccl_check(options_, run_, all_);
+  if (job.is_first()) print_nccl_check(options_, run_, all_);
   const bool is_agreement =
       std::ranges::all_of(all_, [](const NcclComparison& each) { return each.is_agreement; });
   return is_agreement ? exit_ok : exit_check_failed;
@@ -105,24 +119,49 @@ std::vector<Device> NcclCheck::devices_of(std::int64_t ranks) const {
   return devices;
 }
 
+// Under mpirun each process is a rank.
+void NcclCheck::choose_ranks() {
+  const int processes = job_->processes();
+  if (processes > 1 && !options_.ranks.empty() &&
+      options_.ranks != std::vector<std::int64_t>{processes})
+    throw Error(
+        ErrorKind::bad_argument,
+        fmt::format("--ranks: mpirun started {} processes, each of which is a rank", processes));
+  if (processes > 1)
+    options_.ranks = {processes};
+  else if (options_.ranks.empty())
+    options_.ranks = {2, 3, 4};
+  for (const std::int64_t ranks : options_.ranks)
+    if (options_.root >= ranks)
+      throw Error(ErrorKind::bad_argument, fmt::format("--root {}: with {} ranks they are 0 to {}",
+                                                       options_.root, ranks, ranks - 1));
+}
+
 void NcclCheck::compare(const Nccl& nccl, NcclLogFile& log) {
   for (const std::int64_t count : options_.ranks) {
     doing_ = fmt::format("NCCL {}, {} ranks on {}", run_.version, count, run_.device);
     log.read_new();
-    NcclRanks ranks(nccl, devices_of(count), std::chrono::seconds(options_.timeout));
-    NcclSide side{ranks, log, {}, run_.rules};
-    if (options_.is_pinned()) {
-      side.lists = parse_nccl_lists(log.read_new(), count);
-      if (options_.algorithm == "nccl_tree" && side.lists.trees.empty())
-        throw Error(ErrorKind::bad_input,
-                    "NCCL's log: it names no trees ('Trees [0] 1/-1/-1->0->-1')");
-      run_.lists.insert_or_assign(count, side.lists);
+#if VRANKS_HAVE_MPI
+    if (job_->processes() > 1) {
+      NcclProcessRanks ranks(MPI_COMM_WORLD, options_.library, device_, options_.timeout);
+      compare({ranks, [&] { return ranks.texts(log.read_new()); }, {}, run_.rules}, count,
+              nccl.version);
+      continue;
     }
-    compare(side, count, nccl.version);
+#endif
+    NcclRanks ranks(nccl, devices_of(count), std::chrono::seconds(options_.timeout));
+    compare({ranks, [&] { return log.read_new(); }, {}, run_.rules}, count, nccl.version);
   }
 }
 
-void NcclCheck::compare(const NcclSide& side, std::int64_t ranks, int version) {
+void NcclCheck::compare(NcclSide side, std::int64_t ranks, int version) {
+  if (options_.is_pinned()) {
+    side.lists = parse_nccl_lists(side.new_log(), ranks);
+    if (options_.algorithm == "nccl_tree" && side.lists.trees.empty())
+      throw Error(ErrorKind::bad_input,
+                  "NCCL's log: it names no trees ('Trees [0] 1/-1/-1->0->-1')");
+    run_.lists.insert_or_assign(ranks, side.lists);
+  }
   NcclCase what{.collective = options_.collective, .ranks = ranks, .root = options_.root};
   for (const DTypeInfo& dtype : dtypes()) {
     const auto& wanted = options_.dtypes;

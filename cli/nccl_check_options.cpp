@@ -64,8 +64,8 @@ OptionsDescription describe(NcclCheckOptions& o, std::string& peer) {
        (ops + "; all of them unless said").c_str())  //
       ("dtype", parsed(o.dtypes, parse_list(parse_dtype), "LIST"),
        (types + "; all of them unless said").c_str())  //
-      ("ranks", parsed(o.ranks, numbers("--ranks", 2, most_ranks), "LIST")->default_value("2,3,4"),
-       "how many ranks of NCCL, all in this process: 2,4 or 2..8")  //
+      ("ranks", parsed(o.ranks, numbers("--ranks", 2, most_ranks), "LIST"),
+       "how many ranks of NCCL: 2,4 or 2..8; 2,3,4 unless said. Under mpirun one a process")  //
       ("elements",
        parsed(o.elements, numbers("--elements", 0, std::int64_t{1} << 32), "LIST")
            ->default_value("1,1000,65553,1048579"),
@@ -175,10 +175,6 @@ bool read_nccl_check_options(NcclCheckOptions& options, const std::vector<std::s
     return false;
   refuse_what_nccl_lacks(options);
   refuse_what_cannot_be_pinned(options);
-  for (const std::int64_t ranks : options.ranks)
-    if (options.root >= ranks)
-      throw Error(ErrorKind::bad_argument, fmt::format("--root {}: with {} ranks they are 0 to {}",
-                                                       options.root, ranks, ranks - 1));
   if (options.root != 0 && !has_root(options.collective))
     throw Error(ErrorKind::bad_argument,
                 fmt::format("{} has no root", vranks::name(options.collective)));

@@ -23,10 +23,10 @@ std::string_view name(NcclData data);
 
 struct NcclCheckOptions {
   Collective collective = Collective::all_reduce;
-  std::vector<ReduceOp> ops;   // empty: all that NCCL has
-  std::vector<DType> dtypes;   // empty: all that NCCL has
-  std::vector<NcclData> data;  // empty: all that can be compared
-  std::vector<std::int64_t> ranks = {2, 3, 4};
+  std::vector<ReduceOp> ops;        // empty: all that NCCL has
+  std::vector<DType> dtypes;        // empty: all that NCCL has
+  std::vector<NcclData> data;       // empty: all that can be compared
+  std::vector<std::int64_t> ranks;  // empty: not said
   std::vector<std::int64_t> elements = {1, 1000, 65553, 1048579};  // NCCL's count
   std::int64_t root = 0;
   std::uint64_t seed = 0;

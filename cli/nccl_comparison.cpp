@@ -52,7 +52,7 @@ class Trial {
   std::int64_t row_elements() const { return out_elements_; }
 
   // What NCCL gives, (rows, elements).
-  Tensor theirs(NcclRanks& ranks) {
+  Tensor theirs(NcclRunner& ranks) {
     spoil();
     call_.in = in_buffer_.data();
     call_.out = out_buffer_.data();
@@ -226,9 +226,9 @@ NcclComparison compare_with_nccl(const NcclCase& what, const NcclCheckOptions& o
   NcclComparison found;
   found.what = what;
   Trial trial(what, options, device);
-  side.log.read_new();
+  side.new_log();
   const Tensor theirs = trial.theirs(side.ranks);
-  found.theirs = parse_nccl_choice(side.log.read_new());
+  found.theirs = parse_nccl_choice(side.new_log());
   if (found.theirs) found.mismatch = mismatch_of(options, *found.theirs);
 
   const CollectiveOptions mine = options.is_pinned()

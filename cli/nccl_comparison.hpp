@@ -6,11 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "cli/nccl_check_options.hpp"
-#include "cli/nccl_log_file.hpp"
 #include "collectives/collectives.hpp"
 #include "collectives/exact.hpp"
 #include "collectives/peers/bit_differences.hpp"
@@ -50,10 +50,10 @@ struct NcclComparison {
 
 // NCCL's ranks, and what is known of them.
 struct NcclSide {
-  NcclRanks& ranks;
-  NcclLogFile& log;
-  NcclLists lists;      // of the communicators; empty where none is pinned
-  std::string version;  // whose rules our side follows: "2.30.7"
+  NcclRunner& ranks;
+  std::function<std::string()> new_log;  // what all ranks have logged since the last call
+  NcclLists lists;                       // of the communicators; empty where none is pinned
+  std::string version;                   // whose rules our side follows: "2.30.7"
 };
 
 // Throws NcclError if NCCL fails or hangs, otherwise what our side throws.

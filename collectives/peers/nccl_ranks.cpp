@@ -4,6 +4,61 @@
 
 #include <fmt/format.h>
 
+namespace vranks {
+
+namespace {
+
+void check_has(const Nccl& nccl, const NcclCall& call) {
+  const bool has_collective =
+      call.collective == Collective::all_reduce || call.collective == Collective::reduce ||
+      call.collective == Collective::reduce_scatter || call.collective == Collective::all_gather ||
+      call.collective == Collective::broadcast;
+  const bool has_op = !reduces(call.collective) || nccl_reduces(call.op, call.dtype, nccl.version);
+  if (!has_collective || !has_op || !nccl_dtype(call.dtype))
+    throw Error(ErrorKind::not_supported,
+                fmt::format("NCCL {} has no {} {} of {}", nccl.version_text(),
+                            name(call.collective), name(call.op), name(call.dtype)));
+}
+
+}  // namespace
+
+std::string nccl_name(Collective collective) {
+  switch (collective) {
+    case Collective::all_reduce:
+      return "ncclAllReduce";
+    case Collective::reduce:
+      return "ncclReduce";
+    case Collective::reduce_scatter:
+      return "ncclReduceScatter";
+    case Collective::all_gather:
+      return "ncclAllGather";
+    default:
+      return "ncclBroadcast";
+  }
+}
+
+Nccl::Result enqueue(const Nccl& nccl, const NcclCall& call, const void* in, void* out,
+                     Nccl::Communicator communicator, Stream stream) {
+  check_has(nccl, call);
+  const auto count = static_cast<std::size_t>(call.count);
+  const int dtype = *nccl_dtype(call.dtype), op = nccl_op(call.op).value_or(0);
+  const int root = static_cast<int>(call.root);
+  switch (call.collective) {
+    case Collective::all_reduce:
+      return nccl.all_reduce(in, out, count, dtype, op, communicator, stream);
+    case Collective::reduce:
+      return nccl.reduce(in, out, count, dtype, op, root, communicator, stream);
+    case Collective::reduce_scatter:
+      return nccl.reduce_scatter(in, out, count, dtype, op, communicator, stream);
+    case Collective::all_gather:
+      return nccl.all_gather(in, out, count, dtype, communicator, stream);
+    default:
+      return nccl.broadcast(in, out, count, dtype, root, communicator, stream);
+  }
+}
+
+}  // namespace vranks
+
 #if VRANKS_HAVE_CUDA
 
 #include <algorithm>
@@ -150,29 +205,9 @@ struct NcclRanks::State {
   }
 
   void enqueue(const NcclCall& call, const Rows& of, int r) {
-    const auto count = static_cast<std::size_t>(call.count);
-    const std::byte* const in = of.in;
-    std::byte* const out = of.out;
-    const int dtype = *nccl_dtype(call.dtype), op = nccl_op(call.op).value_or(0);
-    const int root = static_cast<int>(call.root);
     const Rank& own = rank(r);
-    switch (call.collective) {
-      case Collective::all_reduce:
-        return check(nccl.all_reduce(in, out, count, dtype, op, own.communicator, own.stream), r,
-                     "calling ncclAllReduce");
-      case Collective::reduce:
-        return check(nccl.reduce(in, out, count, dtype, op, root, own.communicator, own.stream), r,
-                     "calling ncclReduce");
-      case Collective::reduce_scatter:
-        return check(nccl.reduce_scatter(in, out, count, dtype, op, own.communicator, own.stream),
-                     r, "calling ncclReduceScatter");
-      case Collective::all_gather:
-        return check(nccl.all_gather(in, out, count, dtype, own.communicator, own.stream), r,
-                     "calling ncclAllGather");
-      default:
-        return check(nccl.broadcast(in, out, count, dtype, root, own.communicator, own.stream), r,
-                     "calling ncclBroadcast");
-    }
+    check(vranks::enqueue(nccl, call, of.in, of.out, own.communicator, own.stream), r,
+          ("calling " + nccl_name(call.collective)).c_str());
   }
 
   // Until the rank's stream is idle, looking for asynchronous errors.
@@ -238,16 +273,7 @@ NcclRanks::~NcclRanks() {
 int NcclRanks::ranks() const { return static_cast<int>(state_->ranks.size()); }
 
 void NcclRanks::run(const NcclCall& call) {
-  const bool has_collective =
-      call.collective == Collective::all_reduce || call.collective == Collective::reduce ||
-      call.collective == Collective::reduce_scatter || call.collective == Collective::all_gather ||
-      call.collective == Collective::broadcast;
-  const bool has_op =
-      !reduces(call.collective) || nccl_reduces(call.op, call.dtype, state_->nccl.version);
-  if (!has_collective || !has_op || !nccl_dtype(call.dtype))
-    throw Error(ErrorKind::not_supported,
-                fmt::format("NCCL {} has no {} {} of {}", state_->nccl.version_text(),
-                            name(call.collective), name(call.op), name(call.dtype)));
+  check_has(state_->nccl, call);
   on_every_rank(std::string(name(call.collective)),
                 [call](State& state, int r) { state.run(call, r); });
 }

@@ -44,7 +44,23 @@ struct NcclCall {
   }
 };
 
-class NcclRanks {
+// Enqueues one rank's part of a call: `in` and `out` are its rows. Throws not_supported for a
+// collective, op or dtype that NCCL doesn't have.
+Nccl::Result enqueue(const Nccl& nccl, const NcclCall& call, const void* in, void* out,
+                     Nccl::Communicator communicator, Stream stream);
+
+// What it is to NCCL: "ncclAllReduce". Precondition: NCCL has it.
+std::string nccl_name(Collective collective);
+
+// Real NCCL ranks, wherever they are.
+class NcclRunner {
+ public:
+  virtual ~NcclRunner() = default;
+  // One call, watched: returns when its results are there. Throws as enqueue(), and NcclError.
+  virtual void run(const NcclCall& call) = 0;
+};
+
+class NcclRanks : public NcclRunner {
  public:
   // Starts a communicator of one clique for each of `devices`, which may name a device several
   // times. Rows of ranks on other devices than the first are copied there and back. This and the
@@ -54,15 +70,13 @@ class NcclRanks {
   // nothing but the destructor may be called.
   NcclRanks(const Nccl& nccl, const std::vector<Device>& devices,
             std::chrono::milliseconds patience);
-  ~NcclRanks();
+  ~NcclRanks() override;
   NcclRanks(const NcclRanks&) = delete;
   NcclRanks& operator=(const NcclRanks&) = delete;
 
   int ranks() const;
 
-  // One call, watched: returns when its results are there. Throws not_supported for a collective,
-  // op or dtype that NCCL doesn't have.
-  void run(const NcclCall& call);
+  void run(const NcclCall& call) override;
 
   // Seconds a call, of `calls` calls: by the clock from the first rank's start to the last one's
   // end, or by the events of the rank whose stream was busy for the shortest time, whichever is

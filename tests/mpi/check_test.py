@@ -82,6 +82,12 @@ class Collectives(CheckTest):
                 self.assertEqual(each["verdict"], "PASS")
                 self.assertEqual(each["mpi_calls"], call)
 
+    def test_ranks_of_nccl(self):
+        self.expect_error(2, "--against", "nccl", "--ranks", "3",
+                          texts=["--ranks", "2 processes, each of which is a rank"])
+        self.expect_error(2, "--against", "nccl", "--collective", "reduce", "--root", "5",
+                          texts=["--root 5", "0 to 1"])
+
     def test_roots(self):
         for collective in ("reduce", "broadcast", "gather", "scatter", "gather_v", "scatter_v"):
             for root in (0, 3, 6):
