@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "cli/call_options.hpp"
 #include "cli/progress.hpp"
@@ -115,7 +116,9 @@ Timeline Simulated::time(const Contender& contender, const BenchSize& size, bool
                              {.keep_events = keep_events}});
 }
 
+
 Timeline Simulated::explain() {
+  if (explained_) return *std::exchange(explained_, std::nullopt);
   Prediction& row = rows_[0];
   Timeline timeline = time(contenders_[row.contender], row.size, true);
   row.seconds = timeline.seconds;
@@ -127,6 +130,7 @@ void Simulated::run() {
   const std::vector<std::int64_t> sizes = options_.collective == Collective::barrier
                                               ? std::vector<std::int64_t>{0}
                                               : sizes_of(options_.sizes);
+  const bool is_single = contenders_.size() * sizes.size() == 1;
   std::vector<Contender> kept;
   for (std::size_t c = 0; c < contenders_.size(); ++c) {
     const Contender& contender = contenders_[c];
@@ -141,9 +145,11 @@ void Simulated::run() {
           continue;
         const Problem timed = problem(*size);
         const Selection selection = select(*contender.algorithm, timed, contender.parameters);
-        const Timeline timeline = clock_.time(timed, {selection, contender.protocol, {}});
+        Timeline timeline =
+            clock_.time(timed, {selection, contender.protocol, {.keep_events = is_single}});
         rows.push_back(
             {kept.size(), *size, std::string(selection.algorithm->name), timeline.seconds});
+        if (is_single) explained_ = std::move(timeline);
       }
     } catch (const Error& error) {
       if (!is_all(options_)) throw;

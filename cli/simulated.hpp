@@ -67,6 +67,7 @@ class Simulated {
   std::vector<Contender> contenders_;
   std::vector<std::string> left_out_;
   std::vector<Prediction> rows_;
+  std::optional<Timeline> explained_;  // a call that is timed alone has its events at once
 };
 
 }  // namespace vranks::cli
