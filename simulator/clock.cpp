@@ -52,6 +52,17 @@ Clock::Clock(std::shared_ptr<const Machine> machine, std::int32_t ranks,
       topology_(machine_->place(ranks, ranks_per_node)),
       software_(machine_->software()) {}
 
+void Clock::check_in_network(const Algorithm& algorithm) const {
+  if (topology_->in_network() == nullptr)
+    throw Error(ErrorKind::not_supported,
+                fmt::format("{} sums in switches; those of {} don't (in_network of its node)",
+                            algorithm.name, machine_->name()));
+  if (const std::int32_t nodes = topology_->node(topology_->ranks() - 1) + 1; nodes > 1)
+    throw Error(ErrorKind::not_supported,
+                fmt::format("{} sums in the switch of a node; {} ranks are on {} nodes",
+                            algorithm.name, topology_->ranks(), nodes));
+}
+
 const Program& Clock::program(const Problem& problem, const TimedCall& call) {
   const Selection& selection = call.selection;
   const Problem shape = shape_of(problem);
@@ -64,6 +75,7 @@ const Program& Clock::program(const Problem& problem, const TimedCall& call) {
     kept_.splice(kept_.begin(), kept_, found);
     return kept_.front().program;
   }
+  if (selection.algorithm->is_in_network) check_in_network(*selection.algorithm);
   const Schedule schedule = build_schedule(problem, selection);
   if (schedule.transfers() > most_transfers)
     throw Error(ErrorKind::not_supported,
@@ -79,6 +91,7 @@ const Program& Clock::program(const Problem& problem, const TimedCall& call) {
                            program.shape().has_parts() ? 1 : program.shape().chunks / own);
   else if (call.channels > 0 || call.instances > 1)
     program = spread_lanes(program, call.channels, call.instances);
+  if (selection.algorithm->is_in_network) program = separate_sums(program);
   if (kept_.size() == most_kept) kept_.pop_back();
   kept_.push_front({shape, selection.algorithm, selection.parameters, call.channels, call.instances,
                     std::move(program)});
@@ -162,16 +175,24 @@ Timeline Clock::time_with(const Problem& problem, const TimedCall& call,
   const Program& lanes = program(problem, call);
   const Layout layout = this->layout(problem, call);
   const auto bytes = static_cast<std::int64_t>(info(problem.dtype).bytes);
-  const auto tile = static_cast<std::int64_t>(costs.tile_bytes);
+  const bool is_in_network = call.selection.algorithm->is_in_network;
+  double tile_bytes = costs.tile_bytes;
+  if (is_in_network && topology_->in_network()->tile_bytes > 0)
+    tile_bytes = topology_->in_network()->tile_bytes;
+  const auto tile = static_cast<std::int64_t>(tile_bytes);
   const std::int64_t run_windows =
       std::clamp<std::int64_t>(most_run / std::max(lanes.size(), 1), 8, 96) / 2 * 2;
   const SizedProgram program(lanes, layout, bytes, tile, run_windows);
-  Timeline timeline = simulate(program, *topology_, costs, call.options);
+  SimulationOptions options = call.options;
+  options.is_in_network = is_in_network;
+  Timeline timeline = simulate(program, *topology_, costs, options);
   if (program.windows() == program.all_windows()) return timeline;
   const SizedProgram half(lanes, layout, bytes, tile, run_windows / 2);
+  options.keep_events = false;
   const auto run = static_cast<double>(run_windows);
   const double period =
-      (timeline.device_seconds - simulate(half, *topology_, costs).device_seconds) / (run / 2);
+      (timeline.device_seconds - simulate(half, *topology_, costs, options).device_seconds) /
+      (run / 2);
   const double windows =
       static_cast<double>(layout.elements() * bytes) / static_cast<double>(program.window_bytes());
   add_counted(timeline, period * (windows - run), windows / run);

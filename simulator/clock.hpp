@@ -51,6 +51,8 @@ class Clock {
   std::int64_t most_transfers = 40'000'000;
 
  private:
+  // Throws not_supported unless the switches of the machine can do what the algorithm needs.
+  void check_in_network(const Algorithm& algorithm) const;
   Timeline time_run(const Problem& problem, const TimedCall& call);
   std::optional<Timeline> time_of_channels(const Problem& problem, const TimedCall& call);
   Timeline time_with(const Problem& problem, const TimedCall& call, const MessageCosts& costs);

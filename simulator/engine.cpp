@@ -17,7 +17,7 @@ Engine::Engine(const SizedProgram& program, const Topology& topology, const Mess
     : program_(program),
       costs_(costs),
       keeps_(options.keep_events),
-      placed_(program, topology, costs),
+      placed_(program, topology, costs, options.is_in_network),
       core_free_(placed_.starts),
       core_event_(placed_.starts.size(), -1),
       mailboxes_(program.program().lanes().size()),

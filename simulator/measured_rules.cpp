@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view open_mpi = "mare_nostrum5 leonardo";
 constexpr std::string_view nccl_default = "nccl_ring nccl_tree";
+constexpr std::string_view nccl_default_nvls = "nccl_ring nccl_tree nvls";  // on one node
 
 constexpr std::array machines{
     MachineRule{"Azure NDv4 (8x A100-SXM4-40GB*", "nvswitch_a100"},
@@ -39,10 +40,11 @@ constexpr std::array machines{
 constexpr std::array algorithms{
     // NCCL. Its own choice may be any of its algorithms with any of its protocols.
     AlgorithmRule{"nvswitch_* aws_* rtx*", "all_reduce", "", nccl_default},
+    AlgorithmRule{"nvswitch_h*", "all_reduce", "NVLS", "nvls"},
     AlgorithmRule{"rtx2080ti_*", "all_reduce", "auto", nccl_default},
     AlgorithmRule{"nvswitch_a100", "all_reduce", "NCCL default", nccl_default},
     AlgorithmRule{"nvswitch_a100", "all_reduce", "NVLS requested (A100 has no NVLS*", nccl_default},
-    AlgorithmRule{"aws_p5", "all_reduce", "(NVLS at large sizes by default)", nccl_default},
+    AlgorithmRule{"aws_p5", "all_reduce", "(NVLS at large sizes by default)", nccl_default_nvls},
     AlgorithmRule{"nvswitch_h100", "all_reduce", "Ring", "nccl_ring"},
     AlgorithmRule{"rtx2080ti_*", "all_reduce", "ring", "nccl_ring"},
     AlgorithmRule{"rtx2080ti_*", "all_reduce", "tree", "nccl_tree"},
@@ -198,7 +200,13 @@ constexpr std::array excluded{
     // From here on they get more than a ring can.
     Exclusion{.topologies = "aws_p5",
               .bytes_from = 8 * mib,
-              .reason = "NVLS, sums in the switches, for which there is no algorithm"},
+              .nodes_from = 2,
+              .reason = "NVLS in several nodes, for which there is no algorithm"},
+    Exclusion{.topologies = "nvswitch_h100",
+              .text = "NVLS",
+              .source = "*nccl#1455*",
+              .ranks_to = 3,
+              .reason = "NCCL fell back to its ring"},
 
     // A step takes three times as long as in all other jobs.
     Exclusion{.topologies = "leonardo",

@@ -10,8 +10,8 @@
 
 namespace vranks {
 
-Node::Node(std::int32_t ranks, std::int32_t ports, Graph graph)
-    : ranks_(ranks), ports_(ports), routes_(std::move(graph)) {
+Node::Node(std::int32_t ranks, std::int32_t ports, Graph graph, std::optional<InNetwork> in_network)
+    : ranks_(ranks), ports_(ports), routes_(std::move(graph)), in_network_(std::move(in_network)) {
   const auto is_port = [&](std::int32_t vertex) {
     return vertex >= ranks_ && vertex < ranks_ + ports_;
   };
@@ -20,6 +20,39 @@ Node::Node(std::int32_t ranks, std::int32_t ports, Graph graph)
   });
   routes_.check_all(0, ranks_);
   for (std::int32_t r = 0; r < ranks_; ++r) port_.push_back(find_port(r));
+  if (in_network_) {
+    const auto& names = routes_.graph().vertices;
+    summing_switch_ =
+        static_cast<std::int32_t>(std::ranges::find(names, in_network_->name) - names.begin());
+    check_in_network();
+  }
+}
+
+void Node::check_in_network() const {
+  const auto switches = static_cast<std::int32_t>(routes_.graph().vertices.size());
+  if (summing_switch_ < ranks_ + ports_ || summing_switch_ == switches)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("in_network: there is no switch '{}'", in_network_->name));
+  std::vector<std::int32_t> links;
+  for (std::int32_t a = 0; a < ranks_; ++a)
+    for (std::int32_t b = 0; b < ranks_; ++b) {
+      links.clear();
+      if (a != b && links_to_switch(a, b, links) == links.size())
+        throw Error(ErrorKind::bad_argument,
+                    fmt::format("in_network: the route from rank {} to rank {} doesn't pass {}", a,
+                                b, in_network_->name));
+    }
+}
+
+std::size_t Node::links_to_switch(std::int32_t from, std::int32_t to,
+                                  std::vector<std::int32_t>& links) const {
+  routes_.add(from, to, 0, links);
+  const auto& edges = routes_.graph().edges;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const auto link = static_cast<std::size_t>(links[i]);
+    if (link < edges.size() && edges[link].to == summing_switch_) return i + 1;
+  }
+  return links.size();
 }
 
 std::int32_t Node::find_port(std::int32_t rank) const {
@@ -52,6 +85,18 @@ void Node::add_out(std::int32_t rank, std::int32_t first, std::vector<std::int32
 }
 void Node::add_in(std::int32_t rank, std::int32_t first, std::vector<std::int32_t>& route) const {
   if (has_links_of_ports_) routes_.add(ranks_ + port(rank), rank, first, route);
+}
+
+// Any other rank will do: all routes lead by the switch.
+void Node::add_up(std::int32_t rank, std::int32_t first, std::vector<std::int32_t>& route) const {
+  std::vector<std::int32_t> links;
+  const std::size_t count = links_to_switch(rank, (rank + 1) % ranks_, links);
+  for (std::size_t i = 0; i < count; ++i) route.push_back(first + links[i]);
+}
+void Node::add_down(std::int32_t rank, std::int32_t first, std::vector<std::int32_t>& route) const {
+  std::vector<std::int32_t> links;
+  const std::size_t count = links_to_switch((rank + 1) % ranks_, rank, links);
+  for (std::size_t i = count; i < links.size(); ++i) route.push_back(first + links[i]);
 }
 
 namespace {
@@ -87,6 +132,17 @@ class PlacedTopology : public Topology {
     shape.add_out(here, first(a), route);
     network_->route(a, shape.port(here), b, shape.port(there), first_network_, route);
     shape.add_in(there, first(b), route);
+  }
+
+  const InNetwork* in_network() const override {
+    const auto& of_node = parts_->node->in_network();
+    return of_node ? &*of_node : nullptr;
+  }
+  void route_up(std::int32_t rank, std::vector<std::int32_t>& route) const override {
+    parts_->node->add_up(rank % per_node_, first(node(rank)), route);
+  }
+  void route_down(std::int32_t rank, std::vector<std::int32_t>& route) const override {
+    parts_->node->add_down(rank % per_node_, first(node(rank)), route);
   }
 
  private:

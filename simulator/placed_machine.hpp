@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,10 @@ namespace vranks {
 // The ends of its links are the ranks, then the ports to the network.
 class Node {
  public:
-  // Throws bad_argument if a rank can't reach another one, or no port of those that have links.
-  Node(std::int32_t ranks, std::int32_t ports, Graph graph);
+  // Throws bad_argument if a rank can't reach another one, or no port of those that have links, and
+  // for a switch that should sum and isn't between all ranks.
+  Node(std::int32_t ranks, std::int32_t ports, Graph graph,
+       std::optional<InNetwork> in_network = {});
 
   std::int32_t ranks() const { return ranks_; }
   std::int32_t ports() const { return ports_; }
@@ -35,11 +38,22 @@ class Node {
   void add_out(std::int32_t rank, std::int32_t first, std::vector<std::int32_t>& route) const;
   void add_in(std::int32_t rank, std::int32_t first, std::vector<std::int32_t>& route) const;
 
+  const std::optional<InNetwork>& in_network() const { return in_network_; }
+  // The same from a rank up to the switch that sums, and down from it.
+  void add_up(std::int32_t rank, std::int32_t first, std::vector<std::int32_t>& route) const;
+  void add_down(std::int32_t rank, std::int32_t first, std::vector<std::int32_t>& route) const;
+
  private:
   std::int32_t find_port(std::int32_t rank) const;
+  void check_in_network() const;
+  // The links of the route from rank to rank, and how many of them lead to the switch that sums.
+  std::size_t links_to_switch(std::int32_t from, std::int32_t to,
+                              std::vector<std::int32_t>& links) const;
 
   std::int32_t ranks_, ports_;
   Routes routes_;
+  std::optional<InNetwork> in_network_;
+  std::int32_t summing_switch_ = -1;  // its vertex
   bool has_links_of_ports_ = false;
   std::vector<std::int32_t> port_;
 };

@@ -16,8 +16,9 @@
 namespace vranks {
 
 struct PlacedProgram {
-  // Precondition: the topology has the ranks of the program.
-  PlacedProgram(const SizedProgram& program, const Topology& topology, const MessageCosts& costs);
+  // Preconditions: the topology has the ranks of the program; those of SimulationOptions.
+  PlacedProgram(const SizedProgram& program, const Topology& topology, const MessageCosts& costs,
+                bool is_in_network);
 
   // By lane that sends; of others there is nothing.
   std::vector<std::int32_t> route_links;  // of lane 0, of lane 1, ...

@@ -145,7 +145,7 @@ class Reader {
   }
 
   static std::shared_ptr<const Node> read_node(const YamlField& node) {
-    node.map(fmt::format("ranks ports {}", graph_keys));
+    node.map(fmt::format("ranks ports in_network {}", graph_keys));
     const auto ranks = static_cast<std::int32_t>(needed(node, "ranks").whole(1, most_ends));
     const YamlField given = node["ports"];
     const auto ports = given.is_there() ? static_cast<std::int32_t>(given.whole(1, most_ends)) : 1;
@@ -153,7 +153,22 @@ class Reader {
     graph.add_ends("rank", ranks);
     graph.add_ends("port", ports);
     read_graph(node, graph);
-    return made_of(node, [&] { return std::make_shared<Node>(ranks, ports, std::move(graph)); });
+    std::optional<InNetwork> in_network;
+    if (const YamlField f = node["in_network"]; f.is_there()) {
+      f.map("switch efficiency latency tile_bytes");
+      in_network.emplace();
+      in_network->name = needed(f, "switch").text();
+      if (const YamlField share = f["efficiency"]; share.is_there()) {
+        in_network->efficiency = share.positive(Quantity::ratio);
+        if (in_network->efficiency > 1) share.fail("no more than 1 of the bandwidth is there");
+      }
+      if (f["latency"].is_there()) in_network->latency = f["latency"].quantity(Quantity::time);
+      if (f["tile_bytes"].is_there())
+        in_network->tile_bytes = f["tile_bytes"].quantity(Quantity::bytes);
+    }
+    return made_of(node, [&] {
+      return std::make_shared<Node>(ranks, ports, std::move(graph), std::move(in_network));
+    });
   }
 
   static std::shared_ptr<const Routes> read_routes(const YamlField& network, std::int32_t nodes) {

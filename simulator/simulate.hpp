@@ -14,6 +14,9 @@ namespace vranks {
 
 struct SimulationOptions {
   bool keep_events = false;  // about 64 bytes a piece
+  // Switches sum and copy, as Algorithm::is_in_network says; the program went through
+  // separate_sums(), and the topology has in_network().
+  bool is_in_network = false;
 };
 
 // Times the program on that machine. Nothing is random: equal arguments give equal bits. Throws

@@ -24,17 +24,16 @@ Layout one_element_chunks(std::int32_t chunks) {
   return {chunks, intervals};
 }
 
-}  // namespace
-
-Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t instances,
-                     std::int32_t chunks_in_row) {
-  const std::int32_t ways = std::max(channels, 1);
+// Every lane becomes `ways`, among which `way_of(number)` chooses for each instruction that isn't a
+// nop; `instances` times, as spread_lanes() says.
+template <class WayOf>
+Program split_lanes(const Program& program, std::int32_t ways, std::int32_t instances,
+                    WayOf&& way_of) {
   const ScheduleShape& shape = program.shape();
   ProgramParts parts;
   parts.shape = shape;
   parts.shape.chunks *= instances;
   parts.shape.scratch_chunks *= instances;
-  const MessageChunks chunks(program, one_element_chunks(shape.chunks));
 
   // Where each instruction goes: its lane is split by channel, then repeated by instance.
   std::vector<std::int32_t> place_in_lane(static_cast<std::size_t>(program.size()));
@@ -48,10 +47,7 @@ Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t
     for (std::int32_t i = 0; i < program.lane_size(lane); ++i) {
       const std::int32_t number = program.lane_begin(lane) + i;
       const Instruction& instruction = program.instruction(number);
-      const std::int32_t channel =
-          instruction.kind == InstructionKind::nop
-              ? 0
-              : chunks.moved(instruction, number, 0) / chunks_in_row % ways;
+      const std::int32_t channel = instruction.kind == InstructionKind::nop ? 0 : way_of(number);
       auto& into = instructions_of[static_cast<std::size_t>(first_lane.back() + channel)];
       channel_of[static_cast<std::size_t>(number)] = channel;
       place_in_lane[static_cast<std::size_t>(number)] = static_cast<std::int32_t>(into.size());
@@ -93,6 +89,29 @@ Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t
         }
       }
   return Program(std::move(parts));
+}
+
+}  // namespace
+
+Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t instances,
+                     std::int32_t chunks_in_row) {
+  const std::int32_t ways = std::max(channels, 1);
+  const MessageChunks chunks(program, one_element_chunks(program.shape().chunks));
+  return split_lanes(program, ways, instances, [&](std::int32_t number) {
+    return chunks.moved(program.instruction(number), number, 0) / chunks_in_row % ways;
+  });
+}
+
+// Who reads an input to reduce it keeps it in scratch until then.
+Program separate_sums(const Program& program) {
+  const bool sums = reduces(program.shape().collective);
+  return split_lanes(program, 2, 1, [&](std::int32_t number) {
+    const Instruction& instruction = program.instruction(number);
+    const InstructionInfo& does = info(instruction.kind);
+    const bool is_summed = does.sends ? instruction.a.slot == Slot::input
+                                      : does.receives && instruction.dst.slot == Slot::scratch;
+    return sums && is_summed ? summed_channel : summed_channel + 1;
+  });
 }
 
 }  // namespace vranks

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How MSCCL and NCCL spread a program over thread blocks.
+// How lanes are split into several that go on side by side.
 #pragma once
 
 #include <cstdint>
@@ -18,5 +18,10 @@ namespace vranks {
 // channels.
 Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t instances,
                      std::int32_t chunks_in_row = 1);
+
+// Of an algorithm whose Algorithm::is_in_network is true: inputs that are reduced go by lanes of
+// channel summed_channel, all else by others of channel 1.
+inline constexpr std::int32_t summed_channel = 0;
+Program separate_sums(const Program& program);
 
 }  // namespace vranks

@@ -40,6 +40,15 @@ struct SoftwareCosts {
   }
 };
 
+// What a node's switch does to data on its way (NVLink SHARP): sums what ranks send up, and copies
+// what goes down. Bytes that are summed or copied pass each link once.
+struct InNetwork {
+  std::string name;       // of the switch
+  double efficiency = 1;  // share of the links' bandwidth that is left for such bytes
+  double latency = 0;     // seconds more, of each sum and of each copy
+  double tile_bytes = 0;  // in place of the cost of that name, if it isn't 0
+};
+
 // A machine with a number of ranks on it.
 class Topology {
  public:
@@ -54,6 +63,12 @@ class Topology {
   // in their order; of no link twice. No link: the ranks share one place.
   virtual void route(std::int32_t from, std::int32_t to,
                      std::vector<std::int32_t>& route) const = 0;
+  // What the switches of its nodes do to data; null: nothing.
+  virtual const InNetwork* in_network() const { return nullptr; }
+  // Put the links from a rank up to that switch, and from it down to the rank, into `route`.
+  // Precondition: in_network().
+  virtual void route_up(std::int32_t, std::vector<std::int32_t>&) const {}
+  virtual void route_down(std::int32_t, std::vector<std::int32_t>&) const {}
 };
 
 // No node has more.

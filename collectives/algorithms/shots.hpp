@@ -43,6 +43,44 @@ inline void add_gather(ScheduleBuilder& builder, std::int32_t ranks) {
   builder.end_step();
 }
 
+// Rank d reads block d of all ranks and combines it in rank order; then all, or the root, read the
+// results. See two_shot.cpp.
+inline Schedule two_shot_schedule(const Problem& problem) {
+  const auto ranks = static_cast<std::int32_t>(problem.ranks);
+  const auto root = static_cast<std::int32_t>(problem.root);
+  const Collective collective = problem.collective;
+  ScheduleBuilder builder({.collective = collective,
+                           .ranks = ranks,
+                           .root = root,
+                           .chunks = ranks,
+                           .scratch_chunks = collective == Collective::all_gather ? 0 : ranks});
+  if (collective == Collective::all_gather) {
+    add_gather(builder, ranks);
+    return std::move(builder).build();
+  }
+  const auto result = [&](std::int32_t d) {
+    switch (collective) {
+      case Collective::reduce:
+        return d == root ? output(d, d) : scratch(d, 0);
+      case Collective::reduce_scatter:
+        return output(d, 0);
+      default:
+        return output(d, d);
+    }
+  };
+  add_read_and_combine(
+      builder, ranks, 0, ranks, [](std::int32_t d) { return d; }, result);
+  const auto add_reads = [&](std::int32_t r) {
+    for (std::int32_t d = 0; d < ranks; ++d)
+      if (d != r) builder.add(copy(output(r, d), result(d)));
+  };
+  if (collective == Collective::reduce) add_reads(root);
+  if (collective == Collective::all_reduce)
+    for (std::int32_t r = 0; r < ranks; ++r) add_reads(r);
+  builder.end_step();
+  return std::move(builder).build();
+}
+
 // Calls f(transfer) for every block that rank r of a broadcast, scatter, all_to_all or permute
 // gets, or that the root of a gather gets from it: straight from an input to an output.
 template <class F>

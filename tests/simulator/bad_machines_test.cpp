@@ -64,6 +64,19 @@ TEST(ReadMachine, BadFiles) {
           "{bandwidth: 2 GB/s}}\n",
       {"bad.yaml:5", "alike both ways"});
   bad(head + "node:\n  ranks: 1\n  switches: [s, s]\n", {"bad.yaml:4", "two of the name 's'"});
+  const auto in_network = [&](const std::string& rest) {
+    return link("bandwidth: 1 GB/s") + "  in_network: {" + rest + "}\n";
+  };
+  bad(in_network("switch: t"), {"bad.yaml:3", "in_network", "no switch 't'"});
+  bad(in_network("switch: rank 0"), {"bad.yaml:3", "in_network", "no switch 'rank 0'"});
+  bad(in_network("efficiency: 0.5"), {"bad.yaml:7", "no key 'switch'"});
+  bad(in_network("switch: s, efficiency: 2"), {"bad.yaml:7", "efficiency", "no more than 1"});
+  bad(in_network("switch: s, efficiency: 0"), {"bad.yaml:7", "efficiency", "not above 0"});
+  bad(in_network("switch: s, latency: 1"), {"bad.yaml:7", "latency", "no unit"});
+  bad(head +
+          "node:\n  ranks: 3\n  switches: [s]\n  links:\n    - {from: rank, to: s, bandwidth: 1 "
+          "GB/s}\n    - {from: rank 1, to: rank 2, bandwidth: 1 GB/s}\n  in_network: {switch: s}\n",
+      {"bad.yaml:3", "from rank 1 to rank 2 doesn't pass s"});
   bad(head + "node: {ranks: 1}\nnetwork: {kind: cloud}\n",
       {"bad.yaml:3", "cloud", "there are: switch"});
   bad(head + "node: {ranks: 1}\ncosts: {lunch: 1 us}\n", {"bad.yaml:3", "lunch", "launch"});

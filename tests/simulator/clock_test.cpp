@@ -89,12 +89,81 @@ TEST(Clock, SpreadProgramsAreProvedLikeOthers) {
     prove(Collective::all_reduce, "ring", ranks);
     prove(Collective::reduce_scatter, "ring", ranks);
     prove(Collective::all_to_all, "linear", ranks);
+    for (const Collective collective :
+         {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather}) {
+      const Problem problem = problem_of(collective, ranks, 24 * ranks);
+      const Program sums =
+          separate_sums(lower(build_schedule(problem, call_of(problem, "nvls").selection)));
+      EXPECT_TRUE(verify(sums, 8).none()) << ranks;
+    }
   }
   const Problem problem = problem_of(Collective::all_gather, 8, 64);
   expect_error(ErrorKind::not_supported, {"rank 0 lane", "chunks", "instances"}, [&] {
     spread_lanes(lower(build_schedule(problem, call_of(problem, "recursive_doubling").selection)),
                  1, 2);
   });
+}
+
+constexpr const char* summing = R"(name: summing
+nodes: 2
+node:
+  ranks: 8
+  switches: [plane]
+  links:
+    - {from: rank, to: plane, bandwidth: 10 GB/s, latency: 1 us}
+  in_network: {switch: plane, efficiency: 0.5, latency: 3 us, tile_bytes: 64 KiB}
+network: {kind: switch, bandwidth: 1 GB/s, latency: 1 us}
+)";
+
+// A rank sends its input up to the switch, and the block that it has summed; down come that block
+// and the results: (R + 1)/R of the vector each way, where a ring sends 2 (R - 1)/R.
+TEST(Clock, SwitchesThatSum) {
+  const double tile = 64 << 10, bandwidth = 0.5 * 10e9, latency = 2e-6 + 3e-6;
+  for (const std::int32_t ranks : {1, 2, 3, 7, 8}) {
+    Clock clock(read_machine(summing, "summing.yaml"), ranks);
+    const auto time = [&](Collective collective, std::int64_t elements) {
+      const Problem problem = problem_of(collective, ranks, elements);
+      return clock.time(problem, call_of(problem, "nvls"));
+    };
+    const double n = ranks, vector = n * tile;  // a tile of each rank
+    const auto elements = static_cast<std::int64_t>(vector) / 4;
+    if (ranks == 1) {
+      EXPECT_EQ(time(Collective::all_reduce, elements).seconds, 0);
+      continue;
+    }
+    const Timeline once = time(Collective::all_reduce, elements);
+    EXPECT_NEAR(once.seconds, 2 * (vector / bandwidth + latency), 1e-12 * once.seconds) << ranks;
+    for (std::size_t link = 0; link < static_cast<std::size_t>(2 * ranks); ++link)
+      EXPECT_EQ(once.links[link].bytes, (n + 1) / n * vector) << ranks << ' ' << link;
+    // A rank of a gather sends its part up once, and gets all of them.
+    EXPECT_NEAR(time(Collective::reduce_scatter, elements).seconds, vector / bandwidth + latency,
+                1e-12);
+    EXPECT_NEAR(time(Collective::all_gather, elements / ranks).seconds,
+                vector / bandwidth + latency, 1e-12);
+    // Tile after tile the sums of one pass beside the copies of the one before.
+    const Timeline many = time(Collective::all_reduce, 64 * elements);
+    EXPECT_NEAR(many.seconds, 64 * (n + 1) / n * vector / bandwidth,
+                2 * (vector / bandwidth + latency))
+        << ranks;
+    for (const LinkUse& link : many.links) EXPECT_LE(link.bytes, 10e9 * many.seconds) << ranks;
+  }
+  // More bus bandwidth than links have: that is what sums on the way are for.
+  Clock clock(find_machine("nvswitch_h100"), 8);
+  const Problem problem = problem_of(Collective::all_reduce, 8, std::int64_t{1} << 28);
+  const double seconds = clock.time(problem, call_of(problem, "nvls")).seconds;
+  EXPECT_GT(2.0 * 7 / 8 * static_cast<double>(1 << 30) / seconds, 1.2 * 367e9);
+}
+
+TEST(Clock, SwitchesThatDontSum) {
+  const auto refuse = [](std::shared_ptr<const Machine> machine, std::int32_t ranks,
+                         std::initializer_list<const char*> words) {
+    Clock clock(std::move(machine), ranks);
+    const Problem problem = problem_of(Collective::all_reduce, ranks, 1000);
+    expect_error(ErrorKind::not_supported, words,
+                 [&] { clock.time(problem, call_of(problem, "nvls")); });
+  };
+  refuse(find_machine("nvswitch_a100"), 8, {"nvls", "nvswitch_a100", "in_network"});
+  refuse(read_machine(summing, "summing.yaml"), 9, {"nvls", "9 ranks", "2 nodes"});
 }
 
 // One of NCCL's channels run for all of them takes about as long as all. Few short parts differ by
