@@ -13,3 +13,11 @@ if(VRANKS_BUILD_CLI AND VRANKS_HAVE_CUDA)
   set_tests_properties(peers.nccl_faults PROPERTIES LABELS gpu RESOURCE_LOCK gpu TIMEOUT 600
                        SKIP_RETURN_CODE 77)
 endif()
+
+# `vranks simulate` beside SimGrid's SMPI; skipped, with the reason, without libsimgrid-dev.
+if(VRANKS_BUILD_CLI)
+  add_test(NAME peers.simgrid
+           COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/peers/simgrid_test.py
+                   $<TARGET_FILE:vranks_cli>)
+  set_tests_properties(peers.simgrid PROPERTIES LABELS peers TIMEOUT 600 SKIP_RETURN_CODE 77)
+endif()
