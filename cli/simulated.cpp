@@ -116,7 +116,6 @@ Timeline Simulated::time(const Contender& contender, const BenchSize& size, bool
                              {.keep_events = keep_events}});
 }
 
-
 Timeline Simulated::explain() {
   if (explained_) return *std::exchange(explained_, std::nullopt);
   Prediction& row = rows_[0];

@@ -74,6 +74,9 @@ struct Algorithm {
   void (*refine)(const Problem&, const Parameters&, Arithmetic&) = nullptr;
   // Whether its order is that of TreeFold, whose means never overflow.
   bool is_tree_fold = false;
+  // Whether a rank ends what it has to do in a step before it begins the next, as exchanges that
+  // block do; others wait for data alone. The clock's matter alone.
+  bool takes_turns = false;
   // Whether switches sum the inputs that a rank reads, and copy the results that ranks send: such
   // bytes pass each link once. The clock's matter alone.
   bool is_in_network = false;

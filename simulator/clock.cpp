@@ -82,7 +82,7 @@ const Program& Clock::program(const Problem& problem, const TimedCall& call) {
                 fmt::format("{} over {} ranks has {} transfers; the clock takes at most {}",
                             selection.algorithm->name, problem.ranks, schedule.transfers(),
                             most_transfers));
-  Program program = lower(schedule);
+  Program program = lower(schedule, selection.algorithm->takes_turns);
   const std::int32_t own = has_word(selection.algorithm->parameters, "channels")
                                ? selection.parameters.channels
                                : 1;  // numbers its chunks by channel

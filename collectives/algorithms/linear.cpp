@@ -75,7 +75,8 @@ Algorithm linear() {
               "coll_base_gather.c, coll_base_scatter.c, coll_base_alltoall.c, "
               "coll_base_barrier.c; linear of coll_base_scan.c, coll_base_exscan.c",
           .parameters = "",
-          .build = build};
+          .build = build,
+          .takes_turns = true};
 }
 
 }  // namespace vranks::algorithms_of

@@ -63,7 +63,8 @@ Algorithm pairwise() {
               "communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), "
               "2005, section 4.3",
           .parameters = "",
-          .build = build};
+          .build = build,
+          .takes_turns = true};
 }
 
 }  // namespace vranks::algorithms_of

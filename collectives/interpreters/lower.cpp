@@ -58,10 +58,17 @@ struct Save {
   ChunkRef from, to;
 };
 
+// What a rank does in the last step in which it does anything, and in the one before.
+struct Turn {
+  std::int32_t step = -1;
+  std::vector<Place> places, before;
+};
+
 class Lowering {
  public:
-  explicit Lowering(const Schedule& schedule)
+  Lowering(const Schedule& schedule, bool takes_turns)
       : schedule_(schedule),
+        turns_(takes_turns ? static_cast<std::size_t>(schedule.shape().ranks) : 0),
         links_(schedule.shape().ranks),
         local_sizes_(static_cast<std::size_t>(schedule.shape().ranks)),
         local_lanes_(local_sizes_.size(), -1) {}
@@ -75,6 +82,7 @@ class Lowering {
     std::int64_t begin = 0;  // of the step: number of its first transfer
     auto saves = saves_.cbegin();
     for (std::size_t step = 0; step < schedule_.steps(); ++step) {
+      step_ = static_cast<std::int32_t>(step);
       auto behind = saves;
       for (; behind != saves_.cend() && behind->transfer < begin + step_sizes_[step]; ++behind)
         emit(local_lanes_[static_cast<std::size_t>(behind->to.rank)],
@@ -253,6 +261,7 @@ class Lowering {
     if (does.reads_a) log_->read(ref(instruction.a), here, after);
     if (does.reads_b) log_->read(ref(instruction.b), here, after);
     if (does.writes) log_->write(ref(instruction.dst), here, after);
+    if (!turns_.empty()) take_turn(turns_[static_cast<std::size_t>(rank)], here);
     if (after_.size() > 1) std::ranges::sort(after_);
     // Of each lane the latest is enough.
     for (std::size_t i = 0; i < after_.size(); ++i)
@@ -260,6 +269,18 @@ class Lowering {
         waits_.push_back({next, after_[i]});
     after_.clear();
     ++next;
+  }
+
+  // The instruction waits for the rank's turn before this step, and belongs to that of this step.
+  void take_turn(Turn& turn, const Place& here) {
+    if (turn.step != step_) {
+      turn.before.swap(turn.places);
+      turn.places.clear();
+      turn.step = step_;
+    }
+    for (const Place& place : turn.before)
+      if (place.lane != here.lane) after_.push_back(place);
+    turn.places.push_back(here);
   }
 
   void sort_waits() {
@@ -274,6 +295,8 @@ class Lowering {
   }
 
   const Schedule& schedule_;
+  std::vector<Turn> turns_;  // by rank, if ranks take turns
+  std::int32_t step_ = 0;
   ProgramParts parts_;
   AccessLog* log_ = nullptr;
   Links links_;
@@ -287,9 +310,9 @@ class Lowering {
 
 }  // namespace
 
-Program lower(const Schedule& schedule) {
+Program lower(const Schedule& schedule, bool takes_turns) {
   try {
-    return Lowering(schedule).run();
+    return Lowering(schedule, takes_turns).run();
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::not_available,
                 fmt::format("no memory for a program of {} transfers over {} ranks",

@@ -89,6 +89,15 @@ TEST(Clock, SpreadProgramsAreProvedLikeOthers) {
     prove(Collective::all_reduce, "ring", ranks);
     prove(Collective::reduce_scatter, "ring", ranks);
     prove(Collective::all_to_all, "linear", ranks);
+    for (const auto& [collective, algorithm] :
+         {std::pair(Collective::all_to_all, "pairwise"), std::pair(Collective::scan, "linear"),
+          std::pair(Collective::gather, "linear"), std::pair(Collective::barrier, "linear")}) {
+      const Problem problem = problem_of(collective, ranks, 24 * ranks);
+      const Program turns =
+          lower(build_schedule(problem, call_of(problem, algorithm).selection), true);
+      EXPECT_TRUE(verify(turns, 1).none()) << algorithm << ' ' << ranks;
+      EXPECT_TRUE(verify(turns, 0).none()) << algorithm << ' ' << ranks;
+    }
     for (const Collective collective :
          {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather}) {
       const Problem problem = problem_of(collective, ranks, 24 * ranks);
@@ -102,6 +111,29 @@ TEST(Clock, SpreadProgramsAreProvedLikeOthers) {
     spread_lanes(lower(build_schedule(problem, call_of(problem, "recursive_doubling").selection)),
                  1, 2);
   });
+}
+
+// An exchange begins when a rank has ended the one before, so each costs its latency; a root serves
+// one rank after the other, each with all of its bandwidth.
+TEST(Clock, RanksThatTakeTurns) {
+  const char* const star =
+      "name: star\nnode: {ranks: 1}\nnodes: 64\n"
+      "network: {kind: switch, bandwidth: 10 GB/s, latency: 3 us}\n";
+  for (const std::int32_t ranks : {2, 3, 7, 8, 16}) {
+    Clock clock(read_machine(star, "star.yaml"), ranks);
+    const std::int64_t block = 1 << 20;  // bytes
+    const double one = block / 10e9, latency = 3e-6, turns = ranks - 1;
+    const auto time = [&](Collective collective, const char* algorithm) {
+      const std::int64_t parts = collective == Collective::broadcast ? 1 : ranks;
+      const Problem problem = problem_of(collective, ranks, parts * block / 4);
+      return clock.time(problem, call_of(problem, algorithm)).seconds;
+    };
+    EXPECT_NEAR(time(Collective::all_to_all, "pairwise"), turns * (one + latency), 1e-12) << ranks;
+    EXPECT_NEAR(time(Collective::all_to_all, "direct"), turns * one + latency, 1e-12) << ranks;
+    // The root goes on when its message has left; the last one still has to arrive.
+    EXPECT_NEAR(time(Collective::broadcast, "linear"), turns * one + latency, 1e-12) << ranks;
+    EXPECT_NEAR(time(Collective::scatter, "linear"), turns * one + latency, 1e-12) << ranks;
+  }
 }
 
 constexpr const char* summing = R"(name: summing
