@@ -56,7 +56,8 @@ Algorithm scatter_all_gather() {
               "M. Barnett, L. Shuler, R. van de Geijn, S. Gupta, D. Payne and J. Watts, "
               "Interprocessor collective communication library (InterCom), SHPCC 1994",
           .parameters = "",
-          .build = build};
+          .build = build,
+          .takes_turns = true};
 }
 
 }  // namespace vranks::algorithms_of
