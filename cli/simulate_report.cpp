@@ -97,7 +97,8 @@ void print_explained(const Explained& explained, const Simulated& simulated) {
   const CriticalPath& path = explained.path;
   const double total = explained.timeline.device_seconds;
   const auto share = [&](double seconds) {
-    return fmt::format("{:>12}  {:5.1f} %", seconds_text(seconds), 100 * seconds / total);
+    return fmt::format("{:>12}  {:5.1f} %", seconds_text(seconds),
+                       total > 0 ? 100 * seconds / total : 0);
   };
   fmt::print("\nWhat it waits for, one after the other ({} messages): bound by {}\n\n",
              path.messages, path.bound());

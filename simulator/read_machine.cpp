@@ -163,8 +163,8 @@ class Reader {
         if (in_network->efficiency > 1) share.fail("no more than 1 of the bandwidth is there");
       }
       if (f["latency"].is_there()) in_network->latency = f["latency"].quantity(Quantity::time);
-      if (f["tile_bytes"].is_there())
-        in_network->tile_bytes = f["tile_bytes"].quantity(Quantity::bytes);
+      if (const YamlField tile = f["tile_bytes"]; tile.is_there())
+        in_network->tile_bytes = tile.cost(find_cost("tile_bytes"));
     }
     return made_of(node, [&] {
       return std::make_shared<Node>(ranks, ports, std::move(graph), std::move(in_network));

@@ -95,6 +95,11 @@ class TimesTest(SimulateTest):
         parts = sum(path[f"{part}_us"] for part in ("start", "links", "latency", "work", "waiting"))
         self.assertAlmostEqual(parts / tables["times"][0]["time_us"], 1, places=9)
 
+    def test_one_rank_takes_no_time(self):
+        text = self.succeed("simulate", "--topology", "switch", "--ranks", "1", "--algorithm",
+                            "ring", "--bytes", "1M")
+        self.assertNotIn("nan", text)
+
     def test_csv_has_the_rows_of_json(self):
         arguments = ["--topology", "ring", "--ranks", "4", "--bytes", "1K:64K"]
         rows = list(csv.DictReader(io.StringIO(self.succeed("simulate", "--format", "csv",

@@ -72,6 +72,7 @@ TEST(ReadMachine, BadFiles) {
   bad(in_network("efficiency: 0.5"), {"bad.yaml:7", "no key 'switch'"});
   bad(in_network("switch: s, efficiency: 2"), {"bad.yaml:7", "efficiency", "no more than 1"});
   bad(in_network("switch: s, efficiency: 0"), {"bad.yaml:7", "efficiency", "not above 0"});
+  bad(in_network("switch: s, tile_bytes: -1 B"), {"bad.yaml:7", "tile_bytes", "below 0"});
   bad(in_network("switch: s, latency: 1"), {"bad.yaml:7", "latency", "no unit"});
   bad(head +
           "node:\n  ranks: 3\n  switches: [s]\n  links:\n    - {from: rank, to: s, bandwidth: 1 "
