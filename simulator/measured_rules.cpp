@@ -124,7 +124,8 @@ constexpr std::array algorithms{
     AlgorithmRule{"fugaku", "reduce", "default-binomial", "ompi_binomial"},
     AlgorithmRule{"fugaku", "broadcast gather scatter", "default-binomial", "binomial_tree"},
     AlgorithmRule{"fugaku", "broadcast", "default-binary-tree", "binary_tree", 1},
-    AlgorithmRule{"fugaku", "broadcast gather scatter", "default-basic-linear", "linear"},
+    AlgorithmRule{"fugaku", "broadcast", "default-basic-linear", "direct"},  // posts all at once
+    AlgorithmRule{"fugaku", "gather scatter", "default-basic-linear", "linear"},
     AlgorithmRule{"fugaku", "all_to_all", "default-linear", "direct"},
     AlgorithmRule{"fugaku", "all_to_all", "default-pairwise", "pairwise"},
     AlgorithmRule{"fugaku", "all_to_all", "default-modified-bruck", "bruck"},
