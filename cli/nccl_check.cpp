@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "cli/job.hpp"
 #include "cli/nccl_check_options.hpp"
@@ -36,6 +37,7 @@ class NcclCheck : public Command {
  private:
   void choose_ranks();
   std::vector<Device> devices_of(std::int64_t ranks) const;
+  [[noreturn]] void end(const Error& error, NcclLogFile& log) const;
   void compare(const Nccl& nccl, NcclLogFile& log);
   void compare(NcclSide side, std::int64_t ranks, int version);
   void compare_data(const NcclSide& side, NcclCase what);
@@ -80,7 +82,7 @@ int NcclCheck::run(Job& job) {
   });
   if (job.processes() > 1) {
     device_ = device_of_process(job, options_.device);
-    allow_shared_devices(job);
+    allow_shared_devices(job, device_);
   }
   run_.version = nccl.version_text();
   run_.path = nccl.path;
@@ -93,13 +95,11 @@ int NcclCheck::run(Job& job) {
   try {
     compare(nccl, log);
   } catch (const NcclError& error) {
-    if (job.is_first() && !all_.empty() && options_.format != Format::table)
-      print_nccl_check(options_, run_, all_);
-    // Ranks that never finish must not meet the end of static objects.
-    fmt::print(stderr, "vranks check: {}{}: {}\n", job.label(), doing_, error.what());
-    log.remove();
-    std::fflush(nullptr);
-    std::_Exit(exit_check_failed);
+    end(error, log);
+#if VRANKS_HAVE_MPI
+  } catch (const MpiError& error) {
+    end(error, log);
+#endif
   }
   if (all_.empty())
     throw Error(ErrorKind::not_supported,
@@ -108,6 +108,23 @@ int NcclCheck::run(Job& job) {
   const bool is_agreement =
       std::ranges::all_of(all_, [](const NcclComparison& each) { return each.is_agreement; });
   return is_agreement ? exit_ok : exit_check_failed;
+}
+
+// Ranks that never finish must not meet the end of static objects.
+void NcclCheck::end(const Error& error, NcclLogFile& log) const {
+  if (job_->is_first() && !all_.empty() && options_.format != Format::table)
+    print_nccl_check(options_, run_, all_);
+  fmt::print(stderr, "vranks check: {}{}: {}\n", job_->label(), doing_, error.what());
+  log.remove();
+  std::fflush(nullptr);
+#if VRANKS_HAVE_MPI
+  if (job_->processes() > 1) {
+    // The others find out at about the same time, and may say so before mpirun ends them.
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    MPI_Abort(MPI_COMM_WORLD, exit_check_failed);
+  }
+#endif
+  std::_Exit(exit_check_failed);
 }
 
 // A rank each on the machine's devices in turns, or all on the one that was asked for.
@@ -127,6 +144,11 @@ void NcclCheck::choose_ranks() {
     throw Error(
         ErrorKind::bad_argument,
         fmt::format("--ranks: mpirun started {} processes, each of which is a rank", processes));
+  if (processes > most_nccl_ranks)
+    throw Error(ErrorKind::not_supported,
+                fmt::format("mpirun started {} processes; the lines in which NCCL logs its rings "
+                            "hold at most {} ranks",
+                            processes, most_nccl_ranks));
   if (processes > 1)
     options_.ranks = {processes};
   else if (options_.ranks.empty())

@@ -26,8 +26,6 @@ struct DataInfo {
 constexpr DataInfo data_kinds[] = {{"random", "", NcclData::random},
                                    {"special", "", NcclData::special}};
 
-// More ranks than that don't fit into the lines in which NCCL logs its rings.
-constexpr std::int64_t most_ranks = 32;
 constexpr std::int32_t most_channels = 32;
 
 auto numbers(std::string_view option, std::int64_t least, std::int64_t most) {
@@ -64,7 +62,7 @@ OptionsDescription describe(NcclCheckOptions& o, std::string& peer) {
        (ops + "; all of them unless said").c_str())  //
       ("dtype", parsed(o.dtypes, parse_list(parse_dtype), "LIST"),
        (types + "; all of them unless said").c_str())  //
-      ("ranks", parsed(o.ranks, numbers("--ranks", 2, most_ranks), "LIST"),
+      ("ranks", parsed(o.ranks, numbers("--ranks", 2, most_nccl_ranks), "LIST"),
        "how many ranks of NCCL: 2,4 or 2..8; 2,3,4 unless said. Under mpirun one a process")  //
       ("elements",
        parsed(o.elements, numbers("--elements", 0, std::int64_t{1} << 32), "LIST")
@@ -167,7 +165,9 @@ bool read_nccl_check_options(NcclCheckOptions& options, const std::vector<std::s
   const OptionsDescription description = describe(options, peer);
   if (!read_arguments(
           {"check", "",
-           "The same collective here and by real NCCL ranks, on one device or several:\n\n"
+           "The same collective here and by real NCCL ranks, on one device or several, or of the "
+           "processes of "
+           "mpirun:\n\n"
            "  vranks check --against nccl --algorithm nccl_ring --protocol ll --ranks 2..8\n\n"
            "demands NCCL's bits; rings and trees are those that NCCL logs. Its environment is set "
            "here. Exit code 1 if something differs, fails or hangs."},

@@ -45,6 +45,9 @@ struct NcclCheckOptions {
   std::string nccl_algorithm() const { return is_pinned() ? algorithm.substr(5) : ""; }
 };
 
+// More ranks than that don't fit into the lines in which NCCL logs its rings.
+inline constexpr std::int64_t most_nccl_ranks = 32;
+
 // Returns false if help was asked for, which has been printed. Throws Error.
 bool read_nccl_check_options(NcclCheckOptions& options, const std::vector<std::string>& arguments);
 

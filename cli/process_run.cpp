@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <set>
 
 #include "cli/device_copy.hpp"
 #include "cli/options.hpp"
@@ -161,19 +163,25 @@ Device device_of_process(const Job& job, const std::optional<Device>& wanted) {
   return device;
 }
 
-void allow_shared_devices(const Job& job) {
-  // Ranks of one host can't share a device, so those beyond the first on a device say that they are
-  // on hosts of their own (NCCL 2.30 and newer).
-  const int devices = backend_for({DeviceKind::cuda, 0}).device_count();
-  const int turn = process_here() / std::max(devices, 1);
-  const bool is_shared = std::ranges::any_of(job.gather(turn), [](int each) { return each > 0; });
-  if (!is_shared) return;
+void allow_shared_devices(const Job& job, Device device) {
+  device.kind = DeviceKind::cuda;
+  char host[MPI_MAX_PROCESSOR_NAME] = {};
+  int length = 0;
+  VR_MPI(MPI_Get_processor_name(host, &length));
+  const std::string identity = backend_for(device).identity(device.index);
+  const std::vector<std::size_t> all =
+      job.gather(std::hash<std::string>{}(fmt::format("{} {}", host, identity)));
+  if (std::set(all.begin(), all.end()).size() == all.size()) return;
+  const auto here = all.begin() + job.process();
+  const auto earlier = std::count(all.begin(), here, *here);
   constexpr int keep = 0;
   setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", keep);
   setenv("NCCL_NVLS_ENABLE", "0", keep);
   setenv("NCCL_MAX_CTAS", "4", keep);
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", keep);
-  if (turn > 0) setenv("NCCL_HOSTID", fmt::format("turn-{}", turn).c_str(), keep);
+  // Ranks of one host can't share a device, so those beyond the first on a device say that they are
+  // on hosts of their own (NCCL 2.30 and newer).
+  if (earlier > 0) setenv("NCCL_HOSTID", fmt::format("{}-{}", host, earlier).c_str(), keep);
 }
 
 std::string ProcessRun::library() const {
@@ -200,10 +208,10 @@ Provenance ProcessRun::run() { refuse(); }
 void ProcessRun::collect(const Tensor&, const Tensor&) const { refuse(); }
 std::vector<double> ProcessRun::time() { refuse(); }
 std::string ProcessRun::library() const { refuse(); }
-void allow_shared_devices(const Job&) { refuse(); }
 Device device_of_process(const Job&, const std::optional<Device>& wanted) {
   return usable_device(wanted);
 }
+void allow_shared_devices(const Job&, Device) { refuse(); }
 
 #endif
 

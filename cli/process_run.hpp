@@ -51,12 +51,12 @@ class ProcessRun {
   std::unique_ptr<Memory> memory_;
 };
 
-// Lets processes of one machine share a device, where NCCL is to join them and there are more of
-// them than devices. Before CUDA and NCCL are used.
-void allow_shared_devices(const Job& job);
-
 // The device of this process: `wanted`, but of several CUDA devices, where no index was given, one
 // for each process of a machine in turns.
 Device device_of_process(const Job& job, const std::optional<Device>& wanted);
+
+// Lets processes share a device, where NCCL is to join them and some have the same one: a setting
+// of NCCL's environment, before its first use. All processes call it, each with its device.
+void allow_shared_devices(const Job& job, Device device);
 
 }  // namespace vranks::cli

@@ -193,9 +193,9 @@ int Run::run_over_processes(Job& job) {
   Outcome outcome;
   Tensor block;
   std::optional<ProcessRun> processes;
-  if (request.engine == Engine::nccl) job.together([&] { allow_shared_devices(job); });
   job.together([&] {
     request.device = device_of_process(job, options_.problem.device);
+    if (request.engine == Engine::nccl) allow_shared_devices(job, request.device);
     if (request.device.kind == DeviceKind::cpu) limit_memory();
     outcome.opaque_bytes = kind.opaque_bytes;
     request.shape = kind.shape;

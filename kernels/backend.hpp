@@ -56,6 +56,8 @@ class Backend {
   virtual int device_count() const = 0;
   // One description a device, in the order of their indices.
   virtual std::vector<std::string> devices() const = 0;
+  // Tells a device from all others of its host, for every process that sees it.
+  virtual std::string identity(int device) const = 0;
   // Why there is no device and what would help; empty text if there is one.
   virtual std::string missing() const = 0;
 

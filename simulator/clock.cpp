@@ -31,8 +31,11 @@ Problem shape_of(Problem problem) {
   return problem;
 }
 
-// The rest of a call takes `seconds` more, and the whole moves `times` as much as what was run.
+// The rest of a call takes `seconds` more, and the whole moves `times` as much as what was run. No
+// link and no core does more than it can.
 void add_counted(Timeline& timeline, double seconds, double times) {
+  timeline.busiest *= times;
+  seconds = std::max(seconds, timeline.busiest - timeline.device_seconds);
   timeline.counted += seconds;
   timeline.device_seconds += seconds;
   timeline.seconds = std::max(timeline.device_seconds, timeline.floor);
@@ -158,7 +161,11 @@ Timeline Clock::time(const Problem& problem, const TimedCall& call) {
   shorter.elements = most_elements;
   Timeline timeline = time_run(shorter, call);
   shorter.elements = most_elements / 2 / problem.ranks * problem.ranks;
-  const double half = time_run(shorter, call).device_seconds;
+  TimedCall unkept = call;
+  unkept.options.keep_events = false;
+  const double half = (call.options.keep_events ? time_with(shorter, unkept, costs(call.protocol))
+                                                : time_run(shorter, unkept))
+                          .device_seconds;
   const auto elements = static_cast<double>(problem.elements);
   add_counted(timeline,
               (timeline.device_seconds - half) /
@@ -169,22 +176,24 @@ Timeline Clock::time(const Problem& problem, const TimedCall& call) {
 }
 
 // Once the first windows have filled the pipeline, each further one takes as long as the one before
-// it: of many windows only the first are run, and the rest are counted.
+// it: of many windows only the first are run, and the rest are counted. MPI's algorithms, whose
+// ranks take turns, send messages whole.
 Timeline Clock::time_with(const Problem& problem, const TimedCall& call,
                           const MessageCosts& costs) {
   const Program& lanes = program(problem, call);
   const Layout layout = this->layout(problem, call);
   const auto bytes = static_cast<std::int64_t>(info(problem.dtype).bytes);
-  const bool is_in_network = call.selection.algorithm->is_in_network;
-  double tile_bytes = costs.tile_bytes;
-  if (is_in_network && topology_->in_network()->tile_bytes > 0)
+  const Algorithm& algorithm = *call.selection.algorithm;
+  double tile_bytes = algorithm.takes_turns ? 0 : costs.tile_bytes;
+  if (algorithm.is_in_network && topology_->in_network()->tile_bytes > 0)
     tile_bytes = topology_->in_network()->tile_bytes;
   const auto tile = static_cast<std::int64_t>(tile_bytes);
   const std::int64_t run_windows =
       std::clamp<std::int64_t>(most_run / std::max(lanes.size(), 1), 8, 96) / 2 * 2;
   const SizedProgram program(lanes, layout, bytes, tile, run_windows);
   SimulationOptions options = call.options;
-  options.is_in_network = is_in_network;
+  options.is_in_network = algorithm.is_in_network;
+  options.takes_turns = algorithm.takes_turns;
   Timeline timeline = simulate(program, *topology_, costs, options);
   if (program.windows() == program.all_windows()) return timeline;
   const SizedProgram half(lanes, layout, bytes, tile, run_windows / 2);

@@ -16,9 +16,10 @@ Engine::Engine(const SizedProgram& program, const Topology& topology, const Mess
                const SimulationOptions& options)
     : program_(program),
       costs_(costs),
-      keeps_(options.keep_events),
+      options_(options),
       placed_(program, topology, costs, options.is_in_network),
       core_free_(placed_.starts),
+      core_busy_(placed_.starts.size(), 0),
       core_event_(placed_.starts.size(), -1),
       mailboxes_(program.program().lanes().size()),
       shares_(placed_.capacities, placed_.route_links, placed_.route_ends),
@@ -59,6 +60,7 @@ Timeline Engine::run() && {
   }
   if (std::ranges::any_of(lanes_, [](const LaneState& l) { return l.phase != Phase::done; }))
     fail_blocked();
+  timeline_.busiest = busiest();
   timeline_.device_seconds = std::ranges::max(timeline_.ranks);
   timeline_.seconds = std::max(timeline_.device_seconds, timeline_.floor);
   return std::move(timeline_);
@@ -150,7 +152,7 @@ bool Engine::is_behind(const LaneState& waiting, const Place& place) const {
   const LaneState& other = lanes_[static_cast<std::size_t>(place.lane)];
   if (other.window != waiting.window) return other.window > waiting.window;
   if (other.index != place.index) return other.index > place.index;
-  return other.piece > waiting.piece &&
+  return other.piece > waiting.piece && !options_.takes_turns &&
          SizedProgram::can_follow(waiting.op, program_.op(other.begin + place.index));
 }
 
@@ -211,12 +213,18 @@ bool Engine::do_work(std::int32_t number) {
   const double seconds = work_seconds(l);
   if (seconds == 0) return true;
   const auto rank = static_cast<std::size_t>(l.rank);
-  if (core_free_[rank] > now_ && keeps_) l.cause = core_event_[rank];
-  const double begin = std::max(now_, core_free_[rank]);
-  core_free_[rank] = begin + seconds;
-  if (keeps_) core_event_[rank] = keep(number, TimedEvent::Kind::work, begin, begin + seconds, 0);
-  queue_.push(begin + seconds, static_cast<std::uint32_t>(number));
+  if (core_free_[rank] > now_ && options_.keep_events) l.cause = core_event_[rank];
+  const double end = occupy_core(l.rank, seconds);
+  if (options_.keep_events)
+    core_event_[rank] = keep(number, TimedEvent::Kind::work, end - seconds, end, 0);
+  queue_.push(end, static_cast<std::uint32_t>(number));
   return false;
+}
+
+double Engine::occupy_core(std::int32_t rank, double seconds) {
+  double& free = core_free_[static_cast<std::size_t>(rank)];
+  core_busy_[static_cast<std::size_t>(rank)] += seconds;
+  return free = std::max(now_, free) + seconds;
 }
 
 bool Engine::prepare_send(std::int32_t number) {
@@ -228,11 +236,8 @@ bool Engine::prepare_send(std::int32_t number) {
   l.phase = Phase::transmit;
   l.phase_begin = now_;
   if (l.piece > 0) return true;
-  const auto rank = static_cast<std::size_t>(l.rank);
   double ready = now_;
-  if (costs_.message_overhead > 0) {
-    ready = core_free_[rank] = std::max(now_, core_free_[rank]) + costs_.message_overhead;
-  }
+  if (placed_.has_overhead(number)) ready = occupy_core(l.rank, costs_.message_overhead);
   if (static_cast<double>(l.bytes) > costs_.eager_limit) ready += costs_.rendezvous;
   if (ready == now_) return true;
   queue_.push(ready, static_cast<std::uint32_t>(number));
@@ -288,7 +293,8 @@ void Engine::end_transmission(std::int32_t number) {
   ++l.sent;
   const double arrival = now_ + placed_.latencies[static_cast<std::size_t>(number)];
   const std::int32_t event =
-      keeps_ ? keep(number, TimedEvent::Kind::message, l.phase_begin, now_, arrival) : -1;
+      options_.keep_events ? keep(number, TimedEvent::Kind::message, l.phase_begin, now_, arrival)
+                           : -1;
   if (shares_.is_active(number)) {
     for (const std::int32_t link : shares_.route(number)) {
       const auto i = static_cast<std::size_t>(link);
@@ -361,6 +367,14 @@ std::int32_t Engine::keep(std::int32_t number, TimedEvent::Kind kind, double beg
   l.last_event = l.cause = static_cast<std::int32_t>(timeline_.events.size());
   timeline_.events.push_back(event);
   return l.last_event;
+}
+
+double Engine::busiest() const {
+  double most = std::ranges::max(core_busy_);
+  for (std::size_t i = 0; i < timeline_.links.size(); ++i)
+    most =
+        std::max(most, timeline_.links[i].bytes / shares_.capacity(static_cast<std::int32_t>(i)));
+  return most;
 }
 
 std::string Engine::why_blocked(std::int32_t number) const {

@@ -70,6 +70,8 @@ class Engine {
   bool pass_waits(std::int32_t number);
   bool take_message(std::int32_t number);
   bool do_work(std::int32_t number);
+  // Returns when the rank's core has done that many seconds of work, begun as soon as it is free.
+  double occupy_core(std::int32_t rank, double seconds);
   bool prepare_send(std::int32_t number);
   bool transmit(std::int32_t number);
   void end_transmission(std::int32_t number);
@@ -89,15 +91,17 @@ class Engine {
   void wake_waiters(LaneState& l);
   std::int32_t keep(std::int32_t number, TimedEvent::Kind kind, double begin, double end,
                     double arrival);
+  double busiest() const;
   [[noreturn]] void fail_blocked() const;
   std::string why_blocked(std::int32_t number) const;
 
   const SizedProgram& program_;
   const MessageCosts& costs_;
-  const bool keeps_;
+  const SimulationOptions& options_;
   const PlacedProgram placed_;
   std::vector<LaneState> lanes_;
   std::vector<double> core_free_;         // by rank: when its core is free
+  std::vector<double> core_busy_;         // by rank: seconds
   std::vector<std::int32_t> core_event_;  // by rank: the event that occupies it last
   Mailboxes mailboxes_;
   FairShare shares_;

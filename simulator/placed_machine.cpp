@@ -29,10 +29,16 @@ Node::Node(std::int32_t ranks, std::int32_t ports, Graph graph, std::optional<In
 }
 
 void Node::check_in_network() const {
-  const auto switches = static_cast<std::int32_t>(routes_.graph().vertices.size());
-  if (summing_switch_ < ranks_ + ports_ || summing_switch_ == switches)
+  const auto vertices = static_cast<std::int32_t>(routes_.graph().vertices.size());
+  if (summing_switch_ < ranks_ + ports_ || summing_switch_ == vertices)
     throw Error(ErrorKind::bad_argument,
                 fmt::format("in_network: there is no switch '{}'", in_network_->name));
+  // What passes it once and is copied would have to pass it as often as there are copies.
+  if (routes_.graph().inside[static_cast<std::size_t>(summing_switch_)].bandwidth > 0)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("in_network: switch '{}' sums, so that only its links can have a "
+                            "bandwidth",
+                            in_network_->name));
   std::vector<std::int32_t> links;
   for (std::int32_t a = 0; a < ranks_; ++a)
     for (std::int32_t b = 0; b < ranks_; ++b) {
@@ -87,7 +93,7 @@ void Node::add_in(std::int32_t rank, std::int32_t first, std::vector<std::int32_
   if (has_links_of_ports_) routes_.add(ranks_ + port(rank), rank, first, route);
 }
 
-// Any other rank will do: all routes lead by the switch.
+// By the route to the next rank: all routes lead by the switch.
 void Node::add_up(std::int32_t rank, std::int32_t first, std::vector<std::int32_t>& route) const {
   std::vector<std::int32_t> links;
   const std::size_t count = links_to_switch(rank, (rank + 1) % ranks_, links);

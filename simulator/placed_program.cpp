@@ -7,7 +7,6 @@
 #include <map>
 #include <span>
 #include <tuple>
-#include <utility>
 
 #include "simulator/spread_lanes.hpp"
 
@@ -59,40 +58,27 @@ std::vector<double> capacities_of(const SizedProgram& program, const Topology& t
   return capacities;
 }
 
-// The routes of lanes whose messages switches sum (all that go to one rank make one message) or
-// copy (so do all that come from one). The bytes of each rank pass its own links to the switch and
-// back: the first lane of a sum, or of a copy, has these on its route as well.
-class InNetworkRoutes {
- public:
-  InNetworkRoutes(const Program& program, const Topology& topology)
-      : topology_(topology),
-        has_sum_(static_cast<std::size_t>(program.shape().ranks), 0),
-        has_copy_(has_sum_) {}
+// Switches sum all that goes to one rank into one message, and copy one to all ranks that get it.
+// One lane of each such message stands for it: that of the next rank.
+bool stands_for_message(const Lane& lane, std::int32_t ranks) {
+  return is_summed(lane) ? lane.rank == (lane.send_to + 1) % ranks
+                         : lane.send_to == (lane.rank + 1) % ranks;
+}
 
-  void add(const Lane& lane, std::vector<std::int32_t>& route) {
-    if (lane.channel == summed_channel) {
-      topology_.route_up(lane.rank, route);
-      if (is_first(has_sum_, lane.send_to)) {
-        topology_.route_up(lane.send_to, route);
-        topology_.route_down(lane.send_to, route);
-      }
-    } else {
-      if (is_first(has_copy_, lane.rank)) {
-        topology_.route_up(lane.rank, route);
-        topology_.route_down(lane.rank, route);
-      }
-      topology_.route_down(lane.send_to, route);
-    }
+// The bytes of each rank pass its own links to the switch and back: the lane that stands for a
+// message has these on its route as well.
+void add_in_network_route(const Lane& lane, const Topology& topology,
+                          std::vector<std::int32_t>& route) {
+  const std::int32_t own = is_summed(lane) ? lane.send_to : lane.rank;
+  if (stands_for_message(lane, topology.ranks())) {
+    topology.route_up(own, route);
+    topology.route_down(own, route);
   }
-
- private:
-  static bool is_first(std::vector<char>& has, std::int32_t rank) {
-    return std::exchange(has[static_cast<std::size_t>(rank)], 1) == 0;
-  }
-
-  const Topology& topology_;
-  std::vector<char> has_sum_, has_copy_;  // by the rank that gets, or sends, it
-};
+  if (is_summed(lane))
+    topology.route_up(lane.rank, route);
+  else
+    topology.route_down(lane.send_to, route);
+}
 
 }  // namespace
 
@@ -101,21 +87,25 @@ PlacedProgram::PlacedProgram(const SizedProgram& program, const Topology& topolo
     : capacities(capacities_of(
           program, topology,
           costs.link_efficiency * (is_in_network ? topology.in_network()->efficiency : 1))),
-      missed_work(missed_share(costs.cache_bytes, static_cast<double>(program.vector_bytes()))) {
+      // Switches do the work of ranks.
+      missed_work(is_in_network ? 0
+                                : missed_share(costs.cache_bytes,
+                                               static_cast<double>(program.vector_bytes()))) {
   const Program& lanes = program.program();
-  InNetworkRoutes in_network(lanes, topology);
   const double latency =
       costs.message_latency + (is_in_network ? topology.in_network()->latency : 0);
   std::vector<std::int32_t> route;  // from rank to rank
   for (const Lane& lane : lanes.lanes()) {
     route.clear();
     latencies.push_back(latency);
+    overheads.push_back(costs.message_overhead > 0 && lane.send_to != no_rank &&
+                        (!is_in_network || stands_for_message(lane, topology.ranks())));
     if (lane.send_to != no_rank) {
       topology.route(lane.rank, lane.send_to, route);
       for (const std::int32_t link : route)
         latencies.back() += topology.links()[static_cast<std::size_t>(link)].latency;
       if (is_in_network)
-        in_network.add(lane, route_links);
+        add_in_network_route(lane, topology, route_links);
       else
         route_links.insert(route_links.end(), route.begin(), route.end());
     }
@@ -128,7 +118,7 @@ PlacedProgram::PlacedProgram(const SizedProgram& program, const Topology& topolo
     start += missed_work *
              seconds_for(static_cast<double>(program.vector_bytes()), costs.input_copy_bandwidth);
   for (std::int32_t rank = 0; rank < lanes.shape().ranks; ++rank) {
-    const auto temporary = static_cast<double>(program.temporary_bytes(rank));
+    const auto temporary = is_in_network ? 0 : static_cast<double>(program.temporary_bytes(rank));
     starts.push_back(start + (temporary > costs.alloc_limit
                                   ? seconds_for(temporary, costs.alloc_bandwidth)
                                   : 0));

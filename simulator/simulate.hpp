@@ -17,6 +17,9 @@ struct SimulationOptions {
   // Switches sum and copy, as Algorithm::is_in_network says; the program went through
   // separate_sums(), and the topology has in_network().
   bool is_in_network = false;
+  // An instruction waits for the whole of another one, never piece by piece:
+  // Algorithm::takes_turns.
+  bool takes_turns = false;
 };
 
 // Times the program on that machine. Nothing is random: equal arguments give equal bits. Throws

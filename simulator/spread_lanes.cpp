@@ -108,9 +108,9 @@ Program separate_sums(const Program& program) {
   return split_lanes(program, 2, 1, [&](std::int32_t number) {
     const Instruction& instruction = program.instruction(number);
     const InstructionInfo& does = info(instruction.kind);
-    const bool is_summed = does.sends ? instruction.a.slot == Slot::input
-                                      : does.receives && instruction.dst.slot == Slot::scratch;
-    return sums && is_summed ? summed_channel : summed_channel + 1;
+    const bool is_input = does.sends ? instruction.a.slot == Slot::input
+                                     : does.receives && instruction.dst.slot == Slot::scratch;
+    return sums && is_input ? 0 : 1;
   });
 }
 

@@ -20,8 +20,9 @@ Program spread_lanes(const Program& program, std::int32_t channels, std::int32_t
                      std::int32_t chunks_in_row = 1);
 
 // Of an algorithm whose Algorithm::is_in_network is true: inputs that are reduced go by lanes of
-// channel summed_channel, all else by others of channel 1.
-inline constexpr std::int32_t summed_channel = 0;
+// even channels, all else by others of odd ones.
 Program separate_sums(const Program& program);
+// Of a program that went through it.
+inline bool is_summed(const Lane& lane) { return lane.channel % 2 == 0; }
 
 }  // namespace vranks

@@ -38,6 +38,7 @@ struct Timeline {
   std::vector<double> ranks;  // until each rank is done
   std::vector<LinkUse> links;
   double messages = 0;  // pieces of messages
+  double busiest = 0;   // seconds that the link or core with most to do is occupied for
   double counted = 0;   // seconds that stand for what does as the rest did, and wasn't run
   std::vector<TimedEvent> events;  // where they were asked for, of what was run
 };

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The vranks authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Real NCCL ranks of one process, on one device or several: a communicator, a stream and a thread
-// for each rank of this process, and a watchdog, since ranks that wait for each other may wait for
-// ever.
+// Real NCCL ranks, and those of one process, on one device or several: a communicator, a stream and
+// a thread for each rank, and a watchdog, since ranks that wait for each other may wait for ever.
 //
 //   const Nccl nccl("libnccl.so.2");
 //   NcclRanks ranks(nccl, std::vector(4, device), std::chrono::seconds(60));
@@ -64,10 +63,9 @@ class NcclRanks : public NcclRunner {
  public:
   // Starts a communicator of one clique for each of `devices`, which may name a device several
   // times. Rows of ranks on other devices than the first are copied there and back. This and the
-  // calls below throw
-  // NcclError if NCCL fails on a rank or tells of an asynchronous error, and if some ranks haven't
-  // finished after `patience`, naming them; what is waiting for them is then left behind, and
-  // nothing but the destructor may be called.
+  // calls below throw NcclError if NCCL fails on a rank or tells of an asynchronous error, and if
+  // some ranks haven't finished after `patience`, naming them; what is waiting for them is then
+  // left behind, and nothing but the destructor may be called.
   NcclRanks(const Nccl& nccl, const std::vector<Device>& devices,
             std::chrono::milliseconds patience);
   ~NcclRanks() override;

@@ -8,6 +8,7 @@
 
 #include <climits>
 #include <cstddef>
+#include <exception>
 #include <numeric>
 #include <vector>
 
@@ -23,26 +24,26 @@ NcclProcessRanks::NcclProcessRanks(MPI_Comm communicator, const std::string& lib
       nccl_(library, nullptr) {
   VR_MPI(MPI_Comm_rank(communicator, &process_));
   VR_MPI(MPI_Comm_size(communicator, &processes_));
-  told([&] {
+  telling_others([&] {
     nccl_.load();
     nccl_.join(communicator, wait_, device);
   });
 }
 
 template <class Work>
-void NcclProcessRanks::told(Work&& work) {
+void NcclProcessRanks::telling_others(Work&& work) {
   try {
     work();
   } catch (const ProcessError&) {
     throw;
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     wait_.tell_failure(error.what());
     throw;
   }
 }
 
 void NcclProcessRanks::run(const NcclCall& call) {
-  told([&] { run_own(call); });
+  telling_others([&] { run_own(call); });
 }
 
 void NcclProcessRanks::run_own(const NcclCall& call) {

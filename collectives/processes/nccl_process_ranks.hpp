@@ -32,7 +32,7 @@ class NcclProcessRanks : public NcclRunner {
  private:
   // What fails here is told to the others, who wait.
   template <class Work>
-  void told(Work&& work);
+  void telling_others(Work&& work);
   void run_own(const NcclCall& call);
 
   MPI_Comm communicator_;

@@ -215,6 +215,7 @@ class CpuBackend final : public Backend {
     return {cpu::processor_name() + ", " + std::to_string(omp_get_max_threads()) + " threads, " +
             cpu::instruction_set()};
   }
+  std::string identity(int) const override { return "cpu"; }
   std::string missing() const override { return {}; }
 
   bool folds_trees_of(DType dtype) const override {

@@ -62,6 +62,12 @@ class CudaBackend final : public Backend {
     return all;
   }
 
+  std::string identity(int device) const override {
+    cudaDeviceProp properties;
+    check_cuda(cudaGetDeviceProperties(&properties, device), "describing a device");
+    return {properties.uuid.bytes, sizeof properties.uuid.bytes};
+  }
+
   std::string missing() const override {
     int count = 0;
     const cudaError_t status = cudaGetDeviceCount(&count);

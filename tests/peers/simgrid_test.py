@@ -159,6 +159,8 @@ class SimGrid(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
+        if not cls.seconds:
+            return
         ratios = [smpi / vranks for vranks, smpi in cls.seconds]
         vranks, smpi = map(sum, zip(*cls.seconds))
         print(f"{len(ratios)} questions: vranks {vranks:.1f} s, SMPI {smpi:.1f} s, "

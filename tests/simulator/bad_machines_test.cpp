@@ -78,6 +78,10 @@ TEST(ReadMachine, BadFiles) {
           "node:\n  ranks: 3\n  switches: [s]\n  links:\n    - {from: rank, to: s, bandwidth: 1 "
           "GB/s}\n    - {from: rank 1, to: rank 2, bandwidth: 1 GB/s}\n  in_network: {switch: s}\n",
       {"bad.yaml:3", "from rank 1 to rank 2 doesn't pass s"});
+  bad(head +
+          "node:\n  ranks: 2\n  switches: [{name: s, bandwidth: 1 GB/s}]\n  links:\n    - {from: "
+          "rank, to: s, bandwidth: 1 GB/s}\n  in_network: {switch: s}\n",
+      {"bad.yaml:3", "switch 's' sums", "only its links"});
   bad(head + "node: {ranks: 1}\nnetwork: {kind: cloud}\n",
       {"bad.yaml:3", "cloud", "there are: switch"});
   bad(head + "node: {ranks: 1}\ncosts: {lunch: 1 us}\n", {"bad.yaml:3", "lunch", "launch"});

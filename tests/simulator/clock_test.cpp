@@ -119,8 +119,9 @@ TEST(Clock, RanksThatTakeTurns) {
   const char* const star =
       "name: star\nnode: {ranks: 1}\nnodes: 64\n"
       "network: {kind: switch, bandwidth: 10 GB/s, latency: 3 us}\n";
+  const char* const cuts[] = {"", "costs: {tile_bytes: 64 KiB, piece_bytes: 16 KiB}\n"};
   for (const std::int32_t ranks : {2, 3, 7, 8, 16}) {
-    Clock clock(read_machine(star, "star.yaml"), ranks);
+    Clock clock(read_machine(std::string(star) + cuts[ranks % 2], "star.yaml"), ranks);
     const std::int64_t block = 1 << 20;  // bytes
     const double one = block / 10e9, latency = 3e-6, turns = ranks - 1;
     const auto time = [&](Collective collective, const char* algorithm) {
@@ -134,6 +135,17 @@ TEST(Clock, RanksThatTakeTurns) {
     EXPECT_NEAR(time(Collective::broadcast, "linear"), turns * one + latency, 1e-12) << ranks;
     EXPECT_NEAR(time(Collective::scatter, "linear"), turns * one + latency, 1e-12) << ranks;
   }
+  // Messages stay whole, however small tiles and pieces are.
+  Clock whole(read_machine(star, "star.yaml"), 8);
+  Clock cut(read_machine(std::string(star) + cuts[1], "star.yaml"), 8);
+  for (const auto& [collective, algorithm] :
+       {std::pair(Collective::all_to_all, "pairwise"), std::pair(Collective::scan, "linear"),
+        std::pair(Collective::broadcast, "scatter_all_gather")}) {
+    const Problem problem = problem_of(collective, 8, 1 << 21);
+    const TimedCall call = call_of(problem, algorithm);
+    EXPECT_NEAR(cut.time(problem, call).seconds / whole.time(problem, call).seconds, 1, 1e-9)
+        << algorithm;
+  }
 }
 
 constexpr const char* summing = R"(name: summing
@@ -146,6 +158,11 @@ node:
   in_network: {switch: plane, efficiency: 0.5, latency: 3 us, tile_bytes: 64 KiB}
 network: {kind: switch, bandwidth: 1 GB/s, latency: 1 us}
 )";
+
+std::string with_tiles_of(const std::string& bytes) {
+  std::string text = summing;
+  return text.replace(text.find("64 KiB"), 6, bytes);
+}
 
 // A rank sends its input up to the switch, and the block that it has summed; down come that block
 // and the results: (R + 1)/R of the vector each way, where a ring sends 2 (R - 1)/R.
@@ -177,13 +194,36 @@ TEST(Clock, SwitchesThatSum) {
     EXPECT_NEAR(many.seconds, 64 * (n + 1) / n * vector / bandwidth,
                 2 * (vector / bandwidth + latency))
         << ranks;
-    for (const LinkUse& link : many.links) EXPECT_LE(link.bytes, 10e9 * many.seconds) << ranks;
+    for (const LinkUse& link : many.links)
+      EXPECT_LE(link.bytes, bandwidth * many.seconds * (1 + 1e-9)) << ranks;
   }
+  // What isn't run takes no less than its bytes do.
+  Clock tiny(read_machine(with_tiles_of("100 B"), "summing.yaml"), 8);
+  const Problem large = problem_of(Collective::all_reduce, 8, 10'000'000);
+  const Timeline timeline = tiny.time(large, call_of(large, "nvls"));
+  EXPECT_GT(timeline.counted, 0);
+  for (const LinkUse& link : timeline.links)
+    EXPECT_LE(link.bytes, bandwidth * timeline.seconds * (1 + 1e-9));
   // More bus bandwidth than links have: that is what sums on the way are for.
   Clock clock(find_machine("nvswitch_h100"), 8);
   const Problem problem = problem_of(Collective::all_reduce, 8, std::int64_t{1} << 28);
   const double seconds = clock.time(problem, call_of(problem, "nvls")).seconds;
   EXPECT_GT(2.0 * 7 / 8 * static_cast<double>(1 << 30) / seconds, 1.2 * 367e9);
+}
+
+// What a rank's core would do switches do; a rank has two messages to send, whoever gets them.
+TEST(Clock, CoresLeaveSumsToSwitches) {
+  Clock clock(read_machine(with_tiles_of("1 GiB"), "summing.yaml"), 8);
+  const Problem problem = problem_of(Collective::all_reduce, 8, 1 << 20);
+  const TimedCall call = call_of(problem, "nvls");
+  const double seconds = clock.time(problem, call).seconds;
+  MessageCosts& costs = clock.software().costs;
+  costs.reduce_bandwidth = costs.copy_bandwidth = costs.input_copy_bandwidth = 1e6;
+  costs.alloc_bandwidth = 1e6;
+  EXPECT_EQ(clock.time(problem, call).seconds, seconds);
+  costs.message_overhead = 1e-3;
+  EXPECT_GT(clock.time(problem, call).seconds, 2e-3);
+  EXPECT_LE(clock.time(problem, call).seconds, seconds + 2e-3);
 }
 
 TEST(Clock, SwitchesThatDontSum) {
