@@ -19,8 +19,8 @@ namespace vranks::cli {
 namespace {
 
 constexpr std::int64_t usual_ranks = 8;
-// Of each, where all are timed: a second or two.
-constexpr std::int64_t most_transfers_of_all = 4'000'000;
+// Of each, where all are timed: a few seconds.
+constexpr std::int64_t most_transfers_of_all = 10'000'000;
 
 bool is_all(const SimulateOptions& options) {
   return options.algorithms == std::vector<std::string>{"all"};
@@ -111,9 +111,11 @@ Problem Simulated::problem(const BenchSize& size) const {
 
 Timeline Simulated::time(const Contender& contender, const BenchSize& size, bool keep_events) {
   const Problem timed = problem(size);
-  return clock_.time(timed, {select(*contender.algorithm, timed, contender.parameters),
-                             contender.protocol,
-                             {.keep_events = keep_events}});
+  TimedCall call{select(*contender.algorithm, timed, contender.parameters),
+                 contender.protocol,
+                 {.keep_events = keep_events}};
+  call.folds = options_.trace.empty();
+  return clock_.time(timed, call);
 }
 
 Timeline Simulated::explain() {

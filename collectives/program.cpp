@@ -73,6 +73,9 @@ void Program::check_lanes() {
     if (lane.rank < 0 || lane.rank >= ranks)
       refuse(fmt::format("lane {} is on rank {}, but there are ranks 0 to {}", lane.id, lane.rank,
                          ranks - 1));
+    if (parts_.symmetry && lane.rank >= parts_.symmetry->step)
+      refuse(fmt::format("lane {} is on rank {}, which does as rank {}", lane.id, lane.rank,
+                         parts_.symmetry->leader(lane.rank)));
     if (lane.id < 0) refuse(fmt::format("rank {} has a lane with the id {}", lane.rank, lane.id));
     if (lane.channel < 0)
       refuse(fmt::format("{} uses channel {}", vranks::describe(lane), lane.channel));
@@ -86,8 +89,14 @@ void Program::check_lanes() {
         refuse(fmt::format("{} {} its own rank", vranks::describe(lane), does));
     }
     ids.emplace_back(lane.rank, lane.id);
-    if (lane.send_to != no_rank)
+    if (lane.send_to != no_rank && parts_.symmetry) {
+      // From the rank that sends to the leader as this one does to another rank.
+      const Symmetry& s = *parts_.symmetry;
+      sending.emplace_back(s.rank(lane.rank, s.inverse(s.number(lane.send_to))),
+                           s.leader(lane.send_to), lane.channel, number);
+    } else if (lane.send_to != no_rank) {
       sending.emplace_back(lane.rank, lane.send_to, lane.channel, number);
+    }
     if (lane.receive_from != no_rank)
       receiving.emplace_back(lane.receive_from, lane.rank, lane.channel, number);
   }

@@ -10,17 +10,22 @@
 // when its message is received. What has to go on at the same time, as the sends and receives of a
 // group do in NCCL, stands in different lanes: they are a rank's only means of doing two things at
 // once.
+//
+// Of ranks that do alike (symmetry.hpp) a program may have the leaders only. Its lanes name the
+// ranks that they really send to; what is received from a rank is what its leader sends.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collectives/schedule.hpp"
+#include "collectives/symmetry.hpp"
 
 namespace vranks {
 
@@ -109,6 +114,8 @@ struct ProgramParts {
   std::vector<std::uint32_t> wait_ends = {};  // behind the last wait of each instruction
   // For instructions of the same rank, before this one starts.
   std::vector<Place> waits = {};
+  // If it is there, only its leaders have lanes.
+  std::optional<Symmetry> symmetry = {};
 
   void add(const Lane& lane);
   // One more instruction of the last lane.
@@ -124,7 +131,8 @@ class Program {
  public:
   // Throws bad_argument, naming rank, lane and step, for numbers that make no sense: a chunk, rank
   // or instruction that isn't there, a written input, a send in a lane that sends to no rank, two
-  // lanes that send (or receive) on the same channel between the same ranks.
+  // lanes that send (or receive) on the same channel between the same ranks, a lane of a rank that
+  // leads no others.
   explicit Program(ProgramParts parts);
 
   const ProgramParts& parts() const { return parts_; }
@@ -132,6 +140,7 @@ class Program {
   std::span<const Lane> lanes() const { return parts_.lanes; }
   std::int32_t size() const { return static_cast<std::int32_t>(parts_.instructions.size()); }
   std::size_t memory_bytes() const;
+  const std::optional<Symmetry>& symmetry() const { return parts_.symmetry; }
 
   // Instructions are numbered through, lane after lane.
   std::int32_t lane_begin(std::int32_t lane) const {
@@ -152,7 +161,7 @@ class Program {
   }
 
   // The lane that receives what this one sends; the lane that sends what this one receives; -1 if
-  // there is none.
+  // there is none. Of a symmetry's leaders: those that do it for them.
   std::int32_t receiver(std::int32_t lane) const {
     return receivers_[static_cast<std::size_t>(lane)];
   }

@@ -9,6 +9,7 @@
 
 #include "collectives/interpreters/lower.hpp"
 #include "collectives/plan.hpp"
+#include "collectives/symmetry.hpp"
 #include "ranks/error.hpp"
 #include "ranks/names.hpp"
 #include "simulator/spread_lanes.hpp"
@@ -28,6 +29,30 @@ Problem shape_of(Problem problem) {
   problem.op = ReduceOp::sum;
   problem.nan = NanPolicy::propagate;
   problem.counts.clear();
+  return problem;
+}
+
+// Of algorithms that number their chunks by channel.
+std::int32_t own_channels(const Selection& selection) {
+  return has_word(selection.algorithm->parameters, "channels") ? selection.parameters.channels : 1;
+}
+
+// Whether ranks that do alike have chunks that are as long.
+bool is_symmetric(const Layout& layout, const ScheduleShape& shape, const Symmetry& symmetry) {
+  return std::ranges::all_of(symmetry.generators(), [&](std::int32_t number) {
+    for (std::int32_t c = 0; c < layout.chunks(); ++c) {
+      const auto& chunk = layout.chunk(c);
+      const auto& image = layout.chunk(symmetry.whole_chunk(shape, c, number));
+      if (!std::ranges::equal(chunk, image, {}, &Interval::length, &Interval::length)) return false;
+    }
+    return true;
+  });
+}
+
+// With as many elements more as give all chunks the length of the longest.
+Problem evened(Problem problem, const ScheduleShape& shape) {
+  const std::int64_t chunks = shape.is_part(Slot::input) ? shape.part_chunks() : shape.chunks;
+  problem.elements = (problem.elements + chunks - 1) / chunks * chunks;
   return problem;
 }
 
@@ -66,17 +91,34 @@ void Clock::check_in_network(const Algorithm& algorithm) const {
                             algorithm.name, topology_->ranks(), nodes));
 }
 
+bool Clock::Kept::fits(const Problem& shape, const TimedCall& call, bool wants_fold) const {
+  return algorithm == call.selection.algorithm && parameters == call.selection.parameters &&
+         problem == shape && channels == call.channels && instances == call.instances &&
+         (wants_fold ? folds : !orbits);
+}
+
 const Program& Clock::program(const Problem& problem, const TimedCall& call) {
+  TimedCall of_all = call;
+  of_all.folds = false;
+  return keep(problem, of_all).program;
+}
+
+// Channels number chunks in their own way, and costs of crossing messages aren't of one lane.
+bool Clock::can_fold(const Problem& problem, const TimedCall& call) const {
+  return call.folds && problem.counts.empty() && !call.selection.algorithm->is_in_network &&
+         own_channels(call.selection) == 1 && call.channels <= 1 &&
+         costs(call.protocol).exchange_limit == 0;
+}
+
+const Clock::Kept& Clock::keep(const Problem& problem, const TimedCall& call) {
   const Selection& selection = call.selection;
   const Problem shape = shape_of(problem);
-  const auto found = std::ranges::find_if(kept_, [&](const Kept& kept) {
-    return kept.algorithm == selection.algorithm && kept.parameters == selection.parameters &&
-           kept.problem == shape && kept.channels == call.channels &&
-           kept.instances == call.instances;
-  });
+  const bool folds = can_fold(problem, call);
+  const auto found =
+      std::ranges::find_if(kept_, [&](const Kept& kept) { return kept.fits(shape, call, folds); });
   if (found != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, found);
-    return kept_.front().program;
+    return kept_.front();
   }
   if (selection.algorithm->is_in_network) check_in_network(*selection.algorithm);
   const Schedule schedule = build_schedule(problem, selection);
@@ -85,10 +127,8 @@ const Program& Clock::program(const Problem& problem, const TimedCall& call) {
                 fmt::format("{} over {} ranks has {} transfers; the clock takes at most {}",
                             selection.algorithm->name, problem.ranks, schedule.transfers(),
                             most_transfers));
-  Program program = lower(schedule, selection.algorithm->takes_turns);
-  const std::int32_t own = has_word(selection.algorithm->parameters, "channels")
-                               ? selection.parameters.channels
-                               : 1;  // numbers its chunks by channel
+  auto [program, orbits] = lowered(schedule, *selection.algorithm, folds);
+  const std::int32_t own = own_channels(selection);
   if (own > 1)
     program = spread_lanes(program, own, 1,
                            program.shape().has_parts() ? 1 : program.shape().chunks / own);
@@ -97,8 +137,22 @@ const Program& Clock::program(const Problem& problem, const TimedCall& call) {
   if (selection.algorithm->is_in_network) program = separate_sums(program);
   if (kept_.size() == most_kept) kept_.pop_back();
   kept_.push_front({shape, selection.algorithm, selection.parameters, call.channels, call.instances,
-                    std::move(program)});
-  return kept_.front().program;
+                    folds, std::move(program), std::move(orbits)});
+  return kept_.front();
+}
+
+// Of all ranks, or of the leaders of a symmetry that the machine has as well.
+std::pair<Program, std::optional<LinkOrbits>> Clock::lowered(const Schedule& schedule,
+                                                             const Algorithm& algorithm,
+                                                             bool folds) const {
+  if (folds && schedule.transfers() >= least_folded)
+    for (const Symmetry& symmetry : possible_symmetries(schedule.shape())) {
+      if (!is_symmetric(schedule, symmetry)) continue;
+      Program program = lower(schedule, algorithm.takes_turns, symmetry);
+      std::optional<LinkOrbits> orbits = find_link_orbits(program, *topology_);
+      if (orbits) return {std::move(program), std::move(orbits)};
+    }
+  return {lower(schedule, algorithm.takes_turns), {}};
 }
 
 Layout Clock::layout(const Problem& problem, const TimedCall& call) {
@@ -122,7 +176,7 @@ std::optional<Timeline> Clock::time_of_channels(const Problem& problem, const Ti
     return {};
   TimedCall folded = call;
   folded.selection.parameters.channels = kinds;
-  ScheduleShape shape = program(problem, folded).shape();
+  ScheduleShape shape = keep(problem, folded).program.shape();
   const std::int32_t chunks = shape.chunks / kinds;  // of a channel
   shape.chunks = chunks * parameters.channels;
   const Layout all = call.selection.algorithm->layout(problem, shape, parameters);
@@ -180,8 +234,21 @@ Timeline Clock::time(const Problem& problem, const TimedCall& call) {
 // ranks take turns, send messages whole.
 Timeline Clock::time_with(const Problem& problem, const TimedCall& call,
                           const MessageCosts& costs) {
-  const Program& lanes = program(problem, call);
-  const Layout layout = this->layout(problem, call);
+  const Kept& kept = keep(problem, call);
+  const Program& lanes = kept.program;
+  const auto layout_of = [&](const Problem& each) {
+    return call.selection.algorithm->layout(each, lanes.shape(), call.selection.parameters);
+  };
+  Layout layout = layout_of(problem);
+  const auto is_uneven = [&] {
+    return kept.orbits && !is_symmetric(layout, lanes.shape(), *lanes.symmetry());
+  };
+  if (is_uneven()) layout = layout_of(evened(problem, lanes.shape()));
+  if (is_uneven()) {
+    TimedCall of_all = call;
+    of_all.folds = false;
+    return time_with(problem, of_all, costs);
+  }
   const auto bytes = static_cast<std::int64_t>(info(problem.dtype).bytes);
   const Algorithm& algorithm = *call.selection.algorithm;
   double tile_bytes = algorithm.takes_turns ? 0 : costs.tile_bytes;
@@ -194,6 +261,7 @@ Timeline Clock::time_with(const Problem& problem, const TimedCall& call,
   SimulationOptions options = call.options;
   options.is_in_network = algorithm.is_in_network;
   options.takes_turns = algorithm.takes_turns;
+  if (kept.orbits) options.link_orbits = &*kept.orbits;
   Timeline timeline = simulate(program, *topology_, costs, options);
   if (program.windows() == program.all_windows()) return timeline;
   const SizedProgram half(lanes, layout, bytes, tile, run_windows / 2);

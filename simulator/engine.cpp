@@ -17,7 +17,7 @@ Engine::Engine(const SizedProgram& program, const Topology& topology, const Mess
     : program_(program),
       costs_(costs),
       options_(options),
-      placed_(program, topology, costs, options.is_in_network),
+      placed_(program, topology, costs, options),
       core_free_(placed_.starts),
       core_busy_(placed_.starts.size(), 0),
       core_event_(placed_.starts.size(), -1),
@@ -61,9 +61,25 @@ Timeline Engine::run() && {
   if (std::ranges::any_of(lanes_, [](const LaneState& l) { return l.phase != Phase::done; }))
     fail_blocked();
   timeline_.busiest = busiest();
+  if (options_.link_orbits != nullptr) unfold(*program_.program().symmetry());
   timeline_.device_seconds = std::ranges::max(timeline_.ranks);
   timeline_.seconds = std::max(timeline_.device_seconds, timeline_.floor);
   return std::move(timeline_);
+}
+
+// What leaders did all others did.
+void Engine::unfold(const Symmetry& symmetry) {
+  for (std::int32_t r = symmetry.step; r < symmetry.ranks; ++r)
+    timeline_.ranks[static_cast<std::size_t>(r)] =
+        timeline_.ranks[static_cast<std::size_t>(symmetry.leader(r))];
+  timeline_.messages *= symmetry.copies();
+  const std::vector<LinkUse> leaders = timeline_.links;
+  for (std::size_t l = 0; l < leaders.size(); ++l) {
+    LinkUse& use = timeline_.links[l];
+    use = leaders[static_cast<std::size_t>(options_.link_orbits->leader[l])];
+    use.bytes *=
+        static_cast<double>(symmetry.copies()) / static_cast<double>(options_.link_orbits->size[l]);
+  }
 }
 
 // The number of an event: its lane, and above it the version of its end on the links, 0 for a lane

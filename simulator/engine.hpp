@@ -92,6 +92,7 @@ class Engine {
   std::int32_t keep(std::int32_t number, TimedEvent::Kind kind, double begin, double end,
                     double arrival);
   double busiest() const;
+  void unfold(const Symmetry& symmetry);
   [[noreturn]] void fail_blocked() const;
   std::string why_blocked(std::int32_t number) const;
 

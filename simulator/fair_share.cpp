@@ -20,7 +20,10 @@ FairShare::FairShare(const std::vector<double>& capacities, std::vector<std::int
     flow.alone = std::numeric_limits<double>::infinity();
     for (std::uint32_t h = flow.begin; h < flow.end; ++h) {
       hops_.push_back({route_links_[h], static_cast<std::int32_t>(f), 0});
-      flow.alone = std::min(flow.alone, links_[index(route_links_[h])].capacity);
+      const auto times = std::count(route_links_.begin() + flow.begin,
+                                    route_links_.begin() + flow.end, route_links_[h]);
+      flow.alone = std::min(flow.alone,
+                            links_[index(route_links_[h])].capacity / static_cast<double>(times));
     }
   }
 }
@@ -139,10 +142,8 @@ void FairShare::fix(std::int32_t flow, double rate) {
 // stop at the same rate, but for rounding, are fixed together.
 void FairShare::fill() {
   std::vector<std::int32_t> by_cap = seen_flows_;
-  std::ranges::sort(by_cap, [&](std::int32_t a, std::int32_t b) {
-    const double cap_a = flows_[index(a)].cap, cap_b = flows_[index(b)].cap;
-    return cap_a != cap_b ? cap_a < cap_b : a < b;
-  });
+  const auto cap_of = [&](std::int32_t flow) { return flows_[index(flow)].cap; };
+  if (!std::ranges::is_sorted(by_cap, {}, cap_of)) std::ranges::stable_sort(by_cap, {}, cap_of);
   std::vector<std::int32_t> links = seen_links_;
   auto next_cap = by_cap.begin();
   for (;;) {

@@ -83,15 +83,17 @@ void add_in_network_route(const Lane& lane, const Topology& topology,
 }  // namespace
 
 PlacedProgram::PlacedProgram(const SizedProgram& program, const Topology& topology,
-                             const MessageCosts& costs, bool is_in_network)
+                             const MessageCosts& costs, const SimulationOptions& options)
     : capacities(capacities_of(
           program, topology,
-          costs.link_efficiency * (is_in_network ? topology.in_network()->efficiency : 1))),
+          costs.link_efficiency * (options.is_in_network ? topology.in_network()->efficiency : 1))),
       // Switches do the work of ranks.
-      missed_work(is_in_network ? 0
-                                : missed_share(costs.cache_bytes,
-                                               static_cast<double>(program.vector_bytes()))) {
+      missed_work(
+          options.is_in_network
+              ? 0
+              : missed_share(costs.cache_bytes, static_cast<double>(program.vector_bytes()))) {
   const Program& lanes = program.program();
+  const bool is_in_network = options.is_in_network;
   const double latency =
       costs.message_latency + (is_in_network ? topology.in_network()->latency : 0);
   std::vector<std::int32_t> route;  // from rank to rank
@@ -107,10 +109,17 @@ PlacedProgram::PlacedProgram(const SizedProgram& program, const Topology& topolo
       if (is_in_network)
         add_in_network_route(lane, topology, route_links);
       else
-        route_links.insert(route_links.end(), route.begin(), route.end());
+        for (const std::int32_t link : route)
+          route_links.push_back(options.link_orbits == nullptr
+                                    ? link
+                                    : options.link_orbits->leader[static_cast<std::size_t>(link)]);
     }
     route_ends.push_back(route_links.size());
   }
+  if (options.link_orbits != nullptr)
+    for (std::size_t l = 0; l < capacities.size(); ++l)
+      capacities[l] *= static_cast<double>(options.link_orbits->size[l]) /
+                       static_cast<double>(lanes.symmetry()->copies());
   if (costs.exchange_limit > 0) back = lanes_back(lanes);
 
   double start = costs.launch;

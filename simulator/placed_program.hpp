@@ -9,16 +9,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulator/costs.hpp"
-#include "simulator/sized_program.hpp"
-#include "simulator/topology.hpp"
+#include "simulator/simulate.hpp"
 
 namespace vranks {
 
 struct PlacedProgram {
   // Preconditions: the topology has the ranks of the program; those of SimulationOptions.
   PlacedProgram(const SizedProgram& program, const Topology& topology, const MessageCosts& costs,
-                bool is_in_network);
+                const SimulationOptions& options);
 
   // Whether the rank's core is busy for message_overhead before the lane sends.
   bool has_overhead(std::int32_t lane) const { return overheads[static_cast<std::size_t>(lane)]; }
@@ -30,7 +28,7 @@ struct PlacedProgram {
   std::vector<std::int32_t> back;         // the lane that sends the other way; -1: none. Where
                                           // exchanges have a cost; empty elsewhere
   std::vector<char> overheads;            // see above
-  // Bytes a second that each link has for data.
+  // Bytes a second that each link has for data: of those that stand for others, for the leaders.
   std::vector<double> capacities;
   // Seconds until each rank starts: the call is launched, a reduction's input is copied, and
   // temporary memory is there.

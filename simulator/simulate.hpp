@@ -6,6 +6,7 @@
 #pragma once
 
 #include "simulator/costs.hpp"
+#include "simulator/link_orbits.hpp"
 #include "simulator/sized_program.hpp"
 #include "simulator/timeline.hpp"
 #include "simulator/topology.hpp"
@@ -20,6 +21,8 @@ struct SimulationOptions {
   // An instruction waits for the whole of another one, never piece by piece:
   // Algorithm::takes_turns.
   bool takes_turns = false;
+  // Of a program that has a symmetry; without events and in-network sums.
+  const LinkOrbits* link_orbits = nullptr;
 };
 
 // Times the program on that machine. Nothing is random: equal arguments give equal bits. Throws

@@ -34,6 +34,7 @@ Program split_lanes(const Program& program, std::int32_t ways, std::int32_t inst
   parts.shape = shape;
   parts.shape.chunks *= instances;
   parts.shape.scratch_chunks *= instances;
+  parts.symmetry = program.symmetry();
 
   // Where each instruction goes: its lane is split by channel, then repeated by instance.
   std::vector<std::int32_t> place_in_lane(static_cast<std::size_t>(program.size()));

@@ -66,12 +66,15 @@ struct Turn {
 
 class Lowering {
  public:
-  Lowering(const Schedule& schedule, bool takes_turns)
+  Lowering(const Schedule& schedule, bool takes_turns, const std::optional<Symmetry>& symmetry)
       : schedule_(schedule),
+        leaders_(symmetry ? symmetry->step : schedule.shape().ranks),
         turns_(takes_turns ? static_cast<std::size_t>(schedule.shape().ranks) : 0),
         links_(schedule.shape().ranks),
         local_sizes_(static_cast<std::size_t>(schedule.shape().ranks)),
-        local_lanes_(local_sizes_.size(), -1) {}
+        local_lanes_(local_sizes_.size(), -1) {
+    parts_.symmetry = symmetry;
+  }
 
   Program run() && {
     parts_.shape = schedule_.shape();
@@ -92,9 +95,11 @@ class Lowering {
               .dst = local(behind->to)});
       // Sends first: they only read.
       for_each_saved(step, begin, saves, [&](const Transfer& t) {
-        if (t.is_message()) emit_send(t);
+        if (t.is_message() && leads(t.source())) emit_send(t);
       });
-      for_each_saved(step, begin, saves, [&](const Transfer& t) { emit_write(t); });
+      for_each_saved(step, begin, saves, [&](const Transfer& t) {
+        if (leads(t.dst.rank)) emit_write(t);
+      });
       begin += step_sizes_[step];
       saves = behind;
     }
@@ -103,6 +108,9 @@ class Lowering {
   }
 
  private:
+  // Whether the program has that rank's lanes.
+  bool leads(std::int32_t rank) const { return rank < leaders_; }
+
   // The transfers of a step, reading copies where they have to.
   template <class F>
   void for_each_saved(std::size_t step, std::int64_t number, std::vector<Save>::const_iterator save,
@@ -139,7 +147,9 @@ class Lowering {
       positions.clear();
       schedule_.for_each(s, [&](const Transfer& t) {
         std::int32_t position = alone;
-        if (t.is_message()) {
+        if (!leads(t.dst.rank) && !(t.is_message() && leads(t.source()))) {
+          // Of no rank that leads.
+        } else if (t.is_message()) {
           Link& link = links_(t.source(), t.dst.rank);
           if (link.step != step) link.before_step = link.messages;
           link.step = step;
@@ -156,7 +166,7 @@ class Lowering {
       schedule_.for_each(s, [&](const Transfer& t) {
         const std::int32_t position = positions[static_cast<std::size_t>(transfer - begin)];
         const auto is_late = [&](const ChunkRef& ref) {
-          if (ref.slot == Slot::input) return false;
+          if (ref.slot == Slot::input || !leads(ref.rank)) return false;
           const bool is_sent = ref.rank != t.dst.rank;
           const Writer* first = &writers[chunks.number(ref)];
           return std::any_of(first, first + ref.count, [&](const Writer& writer) {
@@ -198,8 +208,10 @@ class Lowering {
         wanted.push_back(
             {static_cast<std::int32_t>(r), no_rank, false, local_sizes_[r], &local_lanes_[r]});
     for (Link& link : links_.all) {
-      wanted.push_back({link.source, link.destination, false, link.messages, &link.send_lane});
-      wanted.push_back({link.destination, link.source, true, link.messages, &link.receive_lane});
+      if (leads(link.source))
+        wanted.push_back({link.source, link.destination, false, link.messages, &link.send_lane});
+      if (leads(link.destination))
+        wanted.push_back({link.destination, link.source, true, link.messages, &link.receive_lane});
     }
     std::ranges::sort(wanted, {},
                       [](const Wanted& w) { return std::tuple(w.rank, w.peer, w.receives); });
@@ -295,7 +307,8 @@ class Lowering {
   }
 
   const Schedule& schedule_;
-  std::vector<Turn> turns_;  // by rank, if ranks take turns
+  const std::int32_t leaders_;  // the first ranks
+  std::vector<Turn> turns_;     // by rank, if ranks take turns
   std::int32_t step_ = 0;
   ProgramParts parts_;
   AccessLog* log_ = nullptr;
@@ -310,9 +323,9 @@ class Lowering {
 
 }  // namespace
 
-Program lower(const Schedule& schedule, bool takes_turns) {
+Program lower(const Schedule& schedule, bool takes_turns, const std::optional<Symmetry>& symmetry) {
   try {
-    return Lowering(schedule, takes_turns).run();
+    return Lowering(schedule, takes_turns, symmetry).run();
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::not_available,
                 fmt::format("no memory for a program of {} transfers over {} ranks",

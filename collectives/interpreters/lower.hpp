@@ -4,6 +4,8 @@
 // Turns the steps of a schedule into the lanes of a program.
 #pragma once
 
+#include <optional>
+
 #include "collectives/program.hpp"
 #include "collectives/schedule.hpp"
 
@@ -22,6 +24,9 @@ namespace vranks {
 // At depth 1 or more the program never blocks. At depth 0 it does where ranks overwrite, in one
 // step, what they send to one another: a receive waits for its rank's own send, and no send ends
 // before it is received.
-Program lower(const Schedule& schedule, bool takes_turns = false);
+//
+// With a symmetry, which has to be one of the schedule, the program has its leaders only.
+Program lower(const Schedule& schedule, bool takes_turns = false,
+              const std::optional<Symmetry>& symmetry = {});
 
 }  // namespace vranks

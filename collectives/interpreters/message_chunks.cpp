@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <deque>
-
 #include "collectives/interpreters/access_log.hpp"
 #include "collectives/interpreters/progress.hpp"
 #include "ranks/error.hpp"
@@ -30,7 +28,7 @@ MessageChunks::MessageChunks(const Program& program, const Layout& layout)
   };
   const Progress run = progress(program, unlimited_depth);
   if (!run.stuck.empty()) fail(run.stuck.front().at, "the program blocks here");
-  std::vector<std::deque<std::int32_t>> mail(program.lanes().size());  // by sending lane
+  const std::vector<std::int32_t> sender_of = match_messages(program);
   for (const Place& place : run.order) {
     const std::int32_t number = program.number(place);
     const Instruction& i = program.instruction(number);
@@ -44,14 +42,21 @@ MessageChunks::MessageChunks(const Program& program, const Layout& layout)
       return whole;
     };
     Chunks* const all = &chunks_[begins_[static_cast<std::size_t>(number)]];
+    const std::int32_t sender = sender_of[static_cast<std::size_t>(number)];
+    if (does.receives && program.instruction(sender).count != i.count)
+      fail(place, fmt::format("a message of {} chunks is received as {}",
+                              program.instruction(sender).count, i.count));
     for (std::int32_t k = 0; k < i.count; ++k) {
       Chunks& chunks = all[k];
       if (does.reads_a) chunks.result = chunks.a = read(i.a, k);
       if (does.reads_b) chunks.b = read(i.b, k);
       if (does.receives) {
-        auto& sent = mail[static_cast<std::size_t>(program.sender(place.lane))];
-        chunks.result = chunks.message = sent.front();
-        sent.pop_front();
+        chunks.message = of(sender, k).result;
+        if (const std::optional<Symmetry>& symmetry = program.symmetry())
+          chunks.message = symmetry->whole_chunk(
+              shape, chunks.message,
+              symmetry->number(program.lanes()[static_cast<std::size_t>(place.lane)].receive_from));
+        chunks.result = chunks.message;
       }
       for (const std::int32_t other : {chunks.a, chunks.b})
         if (other >= 0 && layout.length(other) != layout.length(chunks.result))
@@ -59,7 +64,6 @@ MessageChunks::MessageChunks(const Program& program, const Layout& layout)
                                   layout.length(chunks.result), layout.length(other)));
     }
     for (std::int32_t k = 0; k < i.count; ++k) {
-      if (does.sends) mail[static_cast<std::size_t>(place.lane)].push_back(all[k].result);
       if (!does.writes) continue;
       const ChunkRef dst = program.chunk(place.lane, {i.dst.index + k, i.dst.slot}, 1);
       std::int32_t whole = all[k].result;

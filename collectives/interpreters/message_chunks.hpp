@@ -18,7 +18,8 @@ namespace vranks {
 class MessageChunks {
  public:
   // Throws bad_argument, naming the instruction, where a chunk is read that nothing has written,
-  // where chunks of different lengths are combined, and for a program that blocks.
+  // where a message has another number of chunks than its receiver takes, where chunks of different
+  // lengths are combined, and for a program that blocks.
   MessageChunks(const Program& program, const Layout& layout);
 
   // Of chunk `k` of instruction `number`.

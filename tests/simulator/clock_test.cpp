@@ -288,7 +288,8 @@ TEST(Clock, ManyWindowsOfALongProgram) {
   costs.piece_bytes = 32 << 10;
   costs.slots = 8;
   const Problem problem = problem_of(Collective::all_reduce, 192, 192 * 20 * (16 << 10));
-  const TimedCall call = call_of(problem, "ring");
+  TimedCall call = call_of(problem, "ring");
+  call.folds = false;
   const SizedProgram whole(clock.program(problem, call), clock.layout(problem, call), 4, 64 << 10);
   ASSERT_EQ(whole.windows(), 20);
   const Timeline timeline = clock.time(problem, call);
