@@ -88,8 +88,12 @@ void refuse_excluded(const MeasuredRow& row, std::string_view topology, Collecti
 }
 
 // Elements of a rank's input, rounded down to equal blocks where data has blocks.
-std::int64_t elements_of(const MeasuredRow& row, const Problem& problem) {
-  const std::int64_t elements = row.bytes / static_cast<std::int64_t>(size_bytes(problem.dtype));
+std::int64_t elements_of(const MeasuredRow& row, std::string_view topology,
+                         const Problem& problem) {
+  std::int64_t bytes = row.bytes;
+  for (const measured::SizeRule& rule : measured::size_rules())
+    if (fits_any(rule.topologies, topology)) bytes /= rule.times;
+  const std::int64_t elements = bytes / static_cast<std::int64_t>(size_bytes(problem.dtype));
   switch (problem.collective) {
     case Collective::all_gather:
     case Collective::gather:
@@ -103,7 +107,7 @@ std::int64_t elements_of(const MeasuredRow& row, const Problem& problem) {
   }
 }
 
-Problem problem_of(const MeasuredRow& row, Collective collective) {
+Problem problem_of(const MeasuredRow& row, std::string_view topology, Collective collective) {
   if (takes_counts(collective) || collective == Collective::permute)
     throw Unfit{"the row doesn't say who sends how much to whom"};
   Problem problem{.collective = collective, .ranks = row.ranks, .op = ReduceOp::sum};
@@ -112,7 +116,7 @@ Problem problem_of(const MeasuredRow& row, Collective collective) {
       problem.dtype = rule.dtype;
       break;
     }
-  problem.elements = elements_of(row, problem);
+  problem.elements = elements_of(row, topology, problem);
   if (problem.elements == 0 && collective != Collective::barrier)
     throw Unfit{"less than an element for each rank"};
   return problem;
@@ -173,7 +177,7 @@ Match match_or_throw(const MeasuredRow& row, std::span<const std::string> topolo
   }
   const bool is_own = row.machine == match.topology;  // whoever wrote it knows our names
   if (!is_own) refuse_excluded(row, match.topology, collective);
-  match.problem = problem_of(row, collective);
+  match.problem = problem_of(row, match.topology, collective);
   match.in_place = fits("*placement=ip*", row.source);
 
   std::optional<std::string> unknown;

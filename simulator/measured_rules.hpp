@@ -51,10 +51,17 @@ struct DtypeRule {
   DType dtype;
 };
 
+// A table whose sizes are that many times what was sent.
+struct SizeRule {
+  std::string_view topologies;  // patterns, separated by spaces
+  std::int64_t times;
+};
+
 std::span<const MachineRule> machine_rules();
 std::span<const AlgorithmRule> algorithm_rules();
 std::span<const Exclusion> exclusions();
 std::span<const DtypeRule> dtype_rules();
+std::span<const SizeRule> size_rules();
 
 // Whether `text` fits the pattern.
 bool fits(std::string_view pattern, std::string_view text);
